@@ -1,0 +1,137 @@
+//! The one seam between the agent and its front ends: events out, inputs in.
+//!
+//! Every front end (REPL, `-p`, `--json`, a later editor protocol) consumes the same stream; the agent never prints
+//! and never reads a terminal.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::model::message::{Assistant, Usage};
+use crate::tools::{ToolChange, ToolResult};
+
+/// What the agent tells its front end, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// First event of a session, and again after `/new` or `/resume`.
+    Session {
+        /// Id to resume by.
+        id: String,
+        /// Messages already in it.
+        messages: usize,
+        /// Model in force.
+        model: String,
+    },
+    /// A user message entered the conversation (a prompt, or a steering message between steps).
+    User(String),
+    /// A model call begins; steps count from 1 within a turn.
+    StepStarted {
+        /// Number within the turn.
+        step: u32,
+    },
+    /// More of the answer.
+    Text(String),
+    /// More thinking.
+    Reasoning(String),
+    /// The model began to write a call of this tool.
+    ToolCallStarted(String),
+    /// The model call failed and is repeated; text shown since `StepStarted` is void.
+    Retry {
+        /// One line.
+        reason: String,
+        /// Until the next attempt.
+        wait: Duration,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+    },
+    /// The step's reply is whole and in the transcript.
+    Reply(Assistant),
+    /// A call runs.
+    ToolStarted {
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// Its arguments, JSON text.
+        arguments: String,
+        /// Where it runs.
+        cwd: PathBuf,
+    },
+    /// Output of a running call.
+    ToolProgress {
+        /// The call's id.
+        id: String,
+        /// Raw text.
+        text: String,
+    },
+    /// A call ended and its result is in the transcript.
+    ToolFinished {
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// What it gave.
+        result: ToolResult,
+    },
+    /// Tools on disk changed since the last step.
+    Tools(Vec<ToolChange>),
+    /// Something the person should know, one line or a few.
+    Note {
+        /// How loud.
+        level: Level,
+        /// The words.
+        text: String,
+    },
+    /// Context and token figures after a step.
+    Usage {
+        /// The step's own, if the server told.
+        step: Option<Usage>,
+        /// Sums of the session.
+        session: Usage,
+        /// Tokens now in context (measured or estimated).
+        context: u64,
+        /// The window.
+        window: u64,
+    },
+    /// Compaction runs.
+    Compacting,
+    /// Compaction is done.
+    Compacted {
+        /// Tokens before.
+        before: u64,
+        /// Tokens after, estimated.
+        after: u64,
+    },
+    /// The turn is over; the agent waits for the next message.
+    TurnFinished(TurnEnd),
+}
+
+/// How loud a note is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something is not as it should be; work goes on.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// With this answer.
+    Answered(String),
+    /// It failed; one line that says what and what to do.
+    Failed(String),
+    /// The person interrupted.
+    Interrupted,
+}
+
+/// What a front end tells the agent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A message: starts a turn, or, while one runs, enters before its next step.
+    Message(String),
+    /// Takes a waiting message back, if it has not entered yet.
+    Unqueue(String),
+}

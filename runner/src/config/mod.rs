@@ -1,0 +1,5 @@
+//! Settings: their layers, schema and validation, saving, and hot reload.
+
+mod settings;
+
+pub use settings::{Approve, Settings};

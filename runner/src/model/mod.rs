@@ -1,0 +1,103 @@
+//! One chat completion: request bytes, HTTP, SSE, deltas to a message, error classes, retries.
+//!
+//! Invariant: a reply is either whole or an error; nothing half is ever returned as a message.
+
+pub mod message;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Settings;
+use message::{Assistant, Usage};
+
+/// What a completion is asked of. Each part is ready JSON, so that a step costs its tail only.
+#[derive(Clone)]
+pub struct Request<'a> {
+    /// Endpoint, model and sampling parameters.
+    pub settings: &'a Settings,
+    /// The system prompt, as text.
+    pub system: &'a str,
+    /// The conversation's messages, comma-joined JSON objects without the enclosing brackets.
+    pub messages: Bytes,
+    /// The `tools` array as JSON text; empty: the request has no tools.
+    pub tools: Bytes,
+    /// Offer the tools but forbid calling them (`tool_choice: "none"`), as compaction does.
+    pub forbid_tools: bool,
+}
+
+/// What happens while a completion runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// More of the answer.
+    Text(String),
+    /// More thinking.
+    Reasoning(String),
+    /// The model began to write a call of this tool.
+    ToolCallStarted(String),
+    /// More bytes of call arguments arrived (a sign of life; never to be acted on).
+    ToolCallBytes(usize),
+    /// The attempt failed and is repeated after `wait`; whatever was shown of it is void.
+    Retry {
+        /// One line: what went wrong.
+        reason: String,
+        /// Time until the next attempt.
+        wait: std::time::Duration,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+    },
+    /// Something the person should know (a field the server rejects was dropped, say).
+    Note(String),
+}
+
+/// A whole reply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    /// The reply; ids as the server gave or minted when it gave none; arguments as they came.
+    pub message: Assistant,
+    /// Tokens, if the server told.
+    pub usage: Option<Usage>,
+    /// Why it stopped.
+    pub finish: Finish,
+}
+
+/// `finish_reason`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// `stop`, `end_turn`, `[DONE]` without a reason.
+    Stop,
+    /// `tool_calls`, `function_call`.
+    ToolCalls,
+    /// `length`: cut at `max_tokens` or at the end of the window.
+    Length,
+    /// `content_filter`, `refusal`.
+    Filtered,
+}
+
+/// Something that answers requests: a server, or a script.
+pub trait Model {
+    /// Runs one completion, retries included; ends early with [`ModelError::Cancelled`].
+    fn complete<'a>(
+        &'a self,
+        request: Request<'a>,
+        cancel: &'a CancellationToken,
+        on_event: &'a mut dyn FnMut(ModelEvent),
+    ) -> LocalBoxFuture<'a, Result<Completion, ModelError>>;
+}
+
+/// Why there is no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The person interrupted.
+    #[error("interrupted")]
+    Cancelled,
+    /// The request is longer than the model's window; compaction can help.
+    #[error("the conversation is longer than the model's context window: {0}")]
+    ContextFull(String),
+    /// The server said no; trying again cannot help. One line that says what and what to do.
+    #[error("{0}")]
+    Rejected(String),
+    /// Tried until the attempts ran out. One line.
+    #[error("{0}")]
+    Unreachable(String),
+}

@@ -1,0 +1,1 @@
+//! The transcript on disk.

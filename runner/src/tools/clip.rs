@@ -1,0 +1,1 @@
+//! Keeps both ends of a long output and says what was left out.
