@@ -96,6 +96,11 @@ impl Interrupt {
         self.token().cancel();
     }
 
+    /// Whether the turn was told to end.
+    pub fn is_on(&self) -> bool {
+        self.token().is_cancelled()
+    }
+
     /// A fresh token for a turn that begins.
     pub(super) fn arm(&self) -> CancellationToken {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
