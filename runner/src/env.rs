@@ -3,7 +3,7 @@
 //! Everything below takes an [`Env`], so that tests need no global state and run in parallel.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A snapshot of what the process was started with.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +33,12 @@ impl Env {
         Ok(Self {
             vars,
             cwd: std::env::current_dir()?,
-            config_dir: base.as_ref().map_or_else(fallback, |b| b.config_dir().join("autocode")),
-            cache_dir: base.as_ref().map_or_else(fallback, |b| b.cache_dir().join("autocode")),
+            config_dir: base
+                .as_ref()
+                .map_or_else(fallback, |b| b.config_dir().join("autocode")),
+            cache_dir: base
+                .as_ref()
+                .map_or_else(fallback, |b| b.cache_dir().join("autocode")),
             home: base.map(|b| b.home_dir().to_owned()),
         })
     }
@@ -60,7 +64,22 @@ impl Env {
 
     /// The value of a variable; empty counts as unset.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.vars.get(name).map(String::as_str).filter(|v| !v.is_empty())
+        self.vars
+            .get(name)
+            .map(String::as_str)
+            .filter(|v| !v.is_empty())
+    }
+
+    /// `path` with the user's home as `~`, for showing to people.
+    pub fn short(&self, path: &Path) -> String {
+        match self
+            .home
+            .as_deref()
+            .and_then(|home| path.strip_prefix(home).ok())
+        {
+            Some(below) => format!("~/{}", below.display()),
+            None => path.display().to_string(),
+        }
     }
 
     /// All variables, sorted by name.

@@ -5,6 +5,7 @@
 pub mod agent;
 pub mod config;
 pub mod env;
+pub mod files;
 pub mod model;
 pub mod project;
 pub mod render;
