@@ -65,10 +65,7 @@ pub fn read_inside(root: &Path, path: &Path, limit: u64) -> Result<Option<String
         Ok(target) => target,
         Err(e) => return absent_or(Errno::from_io_error(&e).unwrap_or(Errno::IO)),
     };
-    if !root
-        .canonicalize()
-        .is_ok_and(|root| target.starts_with(root))
-    {
+    if !root.canonicalize().is_ok_and(|root| target.starts_with(root)) {
         return Err(ReadProblem::Outside(target));
     }
     read_small(&target, limit)
@@ -119,9 +116,7 @@ fn read(fd: OwnedFd, limit: u64) -> Result<String, ReadProblem> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     // The size is only what it was a moment ago.
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(ReadProblem::Io)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(ReadProblem::Io)?;
     if bytes.len() as u64 > limit {
         return Err(ReadProblem::TooBig(limit));
     }
@@ -136,9 +131,7 @@ pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 /// Puts `text` at `path`, whole or not at all, readable by `mode`'s users; makes the directories above it.
@@ -147,22 +140,12 @@ pub fn reason(error: &io::Error) -> String {
 /// # Errors
 /// What the system says.
 pub fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let path = if is_link(path) {
-        path.canonicalize()?
-    } else {
-        path.to_owned()
-    };
-    let dir = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let path = if is_link(path) { path.canonicalize()? } else { path.to_owned() };
+    let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir)?;
-    let mut file = tempfile::Builder::new()
-        .prefix(".autocode-")
-        .tempfile_in(dir)?;
+    let mut file = tempfile::Builder::new().prefix(".autocode-").tempfile_in(dir)?;
     file.write_all(text.as_bytes())?;
-    file.as_file()
-        .set_permissions(std::fs::Permissions::from_mode(mode))?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
     file.persist(&path).map_err(|e| e.error)?;
     Ok(())
 }
@@ -210,9 +193,7 @@ impl Stamp {
         };
         let nanos = u32::try_from(self.changed.1).unwrap_or(0);
         let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos);
-        SystemTime::now()
-            .duration_since(changed)
-            .map_or(true, |age| age < TICK)
+        SystemTime::now().duration_since(changed).map_or(true, |age| age < TICK)
     }
 }
 
@@ -237,11 +218,7 @@ mod tests {
         assert!(read_small(&path.join("below"), 10).unwrap().is_none());
         std::fs::write(&path, "hällo").unwrap();
         assert_eq!(read_small(&path, 10).unwrap().unwrap(), "hällo");
-        assert!(
-            read_small(&path.join("below a file"), 10)
-                .unwrap()
-                .is_none()
-        );
+        assert!(read_small(&path.join("below a file"), 10).unwrap().is_none());
     }
 
     #[test]

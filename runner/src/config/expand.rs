@@ -30,10 +30,7 @@ pub(super) fn expand(text: &str, env: &Env) -> Result<String, ExpandError> {
             out.push('$');
             continue;
         }
-        out.push_str(
-            env.get(name)
-                .ok_or_else(|| ExpandError::Unset(name.to_owned()))?,
-        );
+        out.push_str(env.get(name).ok_or_else(|| ExpandError::Unset(name.to_owned()))?);
         rest = after;
     }
     out.push_str(rest);
@@ -64,8 +61,7 @@ fn name_length(text: &str) -> usize {
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return 0;
     }
-    text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .unwrap_or(text.len())
+    text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -93,14 +89,8 @@ mod tests {
     #[test]
     fn an_unset_variable_and_an_open_brace_are_errors() {
         let env = Env::at("/").with("EMPTY", "");
-        assert_eq!(
-            expand("x $NO_KEY y", &env),
-            Err(ExpandError::Unset("NO_KEY".to_owned()))
-        );
-        assert_eq!(
-            expand("$EMPTY", &env),
-            Err(ExpandError::Unset("EMPTY".to_owned()))
-        );
+        assert_eq!(expand("x $NO_KEY y", &env), Err(ExpandError::Unset("NO_KEY".to_owned())));
+        assert_eq!(expand("$EMPTY", &env), Err(ExpandError::Unset("EMPTY".to_owned())));
         assert_eq!(expand("${A", &env), Err(ExpandError::Open));
     }
 

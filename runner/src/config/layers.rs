@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::place::line_of;
 use super::schema::{KEYS, Key};
+use super::watch::Seen;
 use crate::env::Env;
-use crate::files::{self, ReadProblem};
-use crate::project::Project;
 
 /// Where a layer comes from, lowest priority first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,8 +66,7 @@ impl Overrides {
     /// When there is no such setting or it does not take the value.
     pub fn set(&mut self, name: &str, value: Value) -> Result<(), Problem> {
         let key = Key::named(name).ok_or_else(|| Problem::at("setting", unknown(name)))?;
-        key.check(&value)
-            .map_err(|message| Problem::at("setting", message))?;
+        key.check(&value).map_err(|message| Problem::at("setting", message))?;
         self.clear(name);
         self.0.push((key, value));
         Ok(())
@@ -81,20 +79,14 @@ impl Overrides {
 
     /// The value of one.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0
-            .iter()
-            .find(|(key, _)| key.name == name)
-            .map(|(_, value)| value)
+        self.0.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 }
 
 impl Layer {
     /// The layer's value of a setting.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.values
-            .iter()
-            .find(|(key, _)| key.name == name)
-            .map(|(_, value)| value)
+        self.values.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
     /// All that it sets.
@@ -113,8 +105,7 @@ impl Layer {
         let mut values = Vec::new();
         if let (Some(url), Some(key)) = (env.get("OPENAI_BASE_URL"), Key::named("base_url")) {
             let url = Value::from(url);
-            key.check(&url)
-                .map_err(|message| Problem::at("OPENAI_BASE_URL", message))?;
+            key.check(&url).map_err(|message| Problem::at("OPENAI_BASE_URL", message))?;
             values.push((key, url));
         }
         if let (Some(_), Some(key)) = (env.get("OPENAI_API_KEY"), Key::named("api_key")) {
@@ -133,19 +124,16 @@ impl Layer {
         let mut values = Vec::new();
         for (variable, text) in env.vars().filter(|(name, _)| name.starts_with("AUTOCODE_")) {
             let name = variable["AUTOCODE_".len()..].to_ascii_lowercase();
-            if let Some(key) = Key::named(&name) {
+            if let Some(key) = Key::named(&name).filter(|key| key.variable() == variable) {
                 if text.is_empty() {
                     continue;
                 }
                 let value = key.typed(text);
-                key.check(&value)
-                    .map_err(|message| Problem::at(variable, message))?;
+                key.check(&value).map_err(|message| Problem::at(variable, message))?;
                 values.push((key, value));
             } else if let Some(near) = Key::nearest(&name).and_then(Key::named) {
-                warnings.push(format!(
-                    "{variable} sets nothing, did you mean {}?",
-                    near.variable()
-                ));
+                warnings
+                    .push(format!("{variable} sets nothing, did you mean {}?", near.variable()));
             }
         }
         Ok(Self {
@@ -158,59 +146,36 @@ impl Layer {
 
     pub(super) fn session(overrides: &Overrides) -> Self {
         let values = overrides.0.clone();
-        Self {
-            source: Source::Session,
-            place: "this session".to_owned(),
-            values,
-            text: None,
-        }
+        Self { source: Source::Session, place: "this session".to_owned(), values, text: None }
     }
 
-    /// The user's `config.json`; `None` when there is none.
-    pub(super) fn user(env: &Env, warnings: &mut Vec<String>) -> Result<Option<Self>, Problem> {
-        let path = env.config_dir.join("config.json");
-        let place = || env.short(&path);
-        let text = files::read_small(&path, files::SMALL);
-        Self::file(Source::User, text, place, warnings)
-    }
-
-    /// The project's; `None` when there is none.
-    pub(super) fn project(
-        project: &Project,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Self>, Problem> {
-        let path = project.config();
-        let place = || project.short(&path).to_string();
-        let text = files::read_inside(project.root(), &path, files::SMALL);
-        Self::file(Source::Project, text, place, warnings)
-    }
-
-    fn file(
+    /// The settings in a file; `None` when there is none.
+    pub(super) fn file(
         source: Source,
-        text: Result<Option<String>, ReadProblem>,
-        place: impl FnOnce() -> String,
+        place: &str,
+        seen: &Seen,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, Problem> {
-        match text {
+        match seen {
             Ok(None) => Ok(None),
-            Ok(Some(text)) => Self::parse(source, place(), text, warnings).map(Some),
-            Err(problem) => Err(Problem::of(place(), problem.to_string())),
+            Ok(Some(text)) => Self::parse(source, place, text, warnings).map(Some),
+            Err(problem) => Err(Problem::of(place, problem)),
         }
     }
 
     /// The settings in the JSON text of a file.
     pub(super) fn parse(
         source: Source,
-        place: String,
-        text: String,
+        place: &str,
+        text: &str,
         warnings: &mut Vec<String>,
     ) -> Result<Self, Problem> {
-        let Entries(entries) = entries(&text).map_err(|problem| problem.located(&place))?;
+        let Entries(entries) = entries(text).map_err(|problem| problem.located(place))?;
         let mut layer = Self {
             source,
-            place,
+            place: place.to_owned(),
             values: Vec::with_capacity(entries.len()),
-            text: Some(text),
+            text: Some(text.to_owned()),
         };
         for (name, value) in entries {
             let Some(key) = Key::named(&name) else {
@@ -218,10 +183,9 @@ impl Layer {
                 continue;
             };
             if layer.get(key.name).is_some() {
-                return Err(layer.problem(
-                    &[&name],
-                    format!("{name} is set twice; keep one of the two"),
-                ));
+                return Err(
+                    layer.problem(&[&name], format!("{name} is set twice; keep one of the two"))
+                );
             }
             if let Err(message) = key.check(&value) {
                 let inner = culprit(key, &value);
@@ -249,10 +213,7 @@ fn unknown(name: &str) -> String {
         Some(near) => format!("there is no setting {name:?}, did you mean {near:?}?"),
         None => {
             let all: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-            format!(
-                "there is no setting {name:?}; the settings are {}",
-                all.join(", ")
-            )
+            format!("there is no setting {name:?}; the settings are {}", all.join(", "))
         }
     }
 }
@@ -293,10 +254,7 @@ struct Syntax {
 
 impl Syntax {
     fn located(self, place: &str) -> Problem {
-        Problem::at(
-            format!("{place}:{}:{}", self.line, self.column),
-            self.message,
-        )
+        Problem::at(format!("{place}:{}:{}", self.line, self.column), self.message)
     }
 }
 
@@ -305,33 +263,23 @@ fn entries(text: &str) -> Result<Entries, Syntax> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         let message = "the file is empty; write {} for no settings, or delete it".to_owned();
-        return Err(Syntax {
-            line: 1,
-            column: 1,
-            message,
-        });
+        return Err(Syntax { line: 1, column: 1, message });
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    Entries::deserialize(&mut json)
-        .and_then(|entries| json.end().map(|()| entries))
-        .map_err(|e| {
-            let message = e.to_string();
-            let message = message.split(" at line ").next().unwrap_or(&message);
-            Syntax {
-                line: e.line().max(1),
-                column: e.column().max(1),
-                message: explain(message, text, e.line(), e.column()),
-            }
-        })
+    Entries::deserialize(&mut json).and_then(|entries| json.end().map(|()| entries)).map_err(|e| {
+        let message = e.to_string();
+        let message = message.split(" at line ").next().unwrap_or(&message);
+        Syntax {
+            line: e.line().max(1),
+            column: e.column().max(1),
+            message: explain(message, text, e.line(), e.column()),
+        }
+    })
 }
 
 /// The parser's words, or better ones where the slip is a common one.
 fn explain(message: &str, text: &str, line: usize, column: usize) -> String {
-    let line = text
-        .lines()
-        .nth(line.saturating_sub(1))
-        .unwrap_or_default()
-        .as_bytes();
+    let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().as_bytes();
     let here = line.get(column.saturating_sub(1)..).unwrap_or_default();
     if here.starts_with(b"//") || here.starts_with(b"/*") || here.starts_with(b"#") {
         return "JSON has no comments; delete this one".to_owned();

@@ -6,10 +6,11 @@
 use serde_json::Value;
 
 use super::expand::expand;
-use super::layers::{Layer, Overrides, Problem};
+use super::layers::{Layer, Overrides, Problem, Source};
 use super::save::{Scope, file};
 use super::schema::{KEYS, Key};
 use super::settings::Settings;
+use super::watch::{Seen, Watched};
 use crate::env::Env;
 use crate::project::Project;
 
@@ -37,6 +38,24 @@ impl Loaded {
         set.unwrap_or_else(|| ("default", key.value(&Settings::default())))
     }
 
+    /// These settings with one layer replaced or taken out.
+    pub(super) fn with(
+        &self,
+        source: Source,
+        new: Option<Layer>,
+        env: &Env,
+    ) -> Result<Self, Problem> {
+        let layers = arranged(&self.layers, source, new);
+        let settings = resolve(&layers, env)?;
+        let set_aside = self.set_aside.clone().filter(|_| source != Source::Project);
+        Ok(Self { settings, layers, warnings: Vec::new(), set_aside })
+    }
+
+    /// The value of a setting in the layer that decides, `None` where none sets it.
+    pub(super) fn deciding(&self, name: &str) -> Option<&Value> {
+        self.layers.iter().rev().find_map(|layer| layer.get(name))
+    }
+
     /// One row a setting for `/config`: name, value with secrets masked, source.
     pub fn rows(&self) -> impl Iterator<Item = (&'static Key, String, &str)> {
         KEYS.iter().map(|key| {
@@ -56,60 +75,60 @@ pub fn load(
     overrides: &Overrides,
     trusted: bool,
 ) -> Result<Loaded, Problem> {
+    let seen =
+        |scope: Scope| Watched::new(file(project, env, scope).0, scope.inside(project)).into_seen();
+    let own = if trusted { seen(Scope::Project) } else { Ok(None) };
+    combine(project, env, overrides, &seen(Scope::User), &own)
+}
+
+/// As [`load`], with the files read already.
+pub(super) fn combine(
+    project: &Project,
+    env: &Env,
+    overrides: &Overrides,
+    user: &Seen,
+    own: &Seen,
+) -> Result<Loaded, Problem> {
     let mut warnings = Vec::new();
-    let own = if trusted {
-        Layer::project(project, &mut warnings)
-    } else {
-        Ok(None)
-    };
-    match own.and_then(|own| assemble(own, env, overrides, warnings.clone())) {
-        Ok(loaded) => Ok(loaded),
-        // Whatever is wrong, the other layers must stand without the project's; if they do, it was the project's.
+    let mut layers = vec![Layer::open_ai(env)?];
+    layers.extend(Layer::file(
+        Source::User,
+        &file(project, env, Scope::User).1,
+        user,
+        &mut warnings,
+    )?);
+    layers.push(Layer::variables(env, &mut warnings)?);
+    layers.push(Layer::session(overrides));
+
+    let place = file(project, env, Scope::Project).1;
+    let mut of_own = Vec::new();
+    let with_own = Layer::file(Source::Project, &place, own, &mut of_own).and_then(|own| {
+        let layers = arranged(&layers, Source::Project, own);
+        resolve(&layers, env).map(|settings| (settings, layers))
+    });
+    match with_own {
+        Ok((settings, layers)) => {
+            warnings.extend(of_own);
+            Ok(Loaded { settings, layers, warnings, set_aside: None })
+        }
+        // Whatever is wrong, the others must stand without the project's; if they do, it was the project's fault.
         Err(problem) => {
-            let mut loaded = assemble(None, env, overrides, Vec::new())?;
-            loaded
-                .warnings
-                .push(format!("{problem}; the file is set aside"));
-            loaded.set_aside = Some(problem);
-            Ok(loaded)
+            let settings = resolve(&layers, env)?;
+            warnings.push(format!("{problem}; the file is set aside"));
+            Ok(Loaded { settings, layers, warnings, set_aside: Some(problem) })
         }
     }
 }
 
-/// As [`load`], with a fault in the project's file an error too: for a reload, which has something to stay with.
-pub(super) fn load_strict(
-    project: &Project,
-    env: &Env,
-    overrides: &Overrides,
-    trusted: bool,
-) -> Result<Loaded, Problem> {
-    let mut warnings = Vec::new();
-    let own = if trusted {
-        Layer::project(project, &mut warnings)?
-    } else {
-        None
-    };
-    assemble(own, env, overrides, warnings)
-}
-
-fn assemble(
-    own: Option<Layer>,
-    env: &Env,
-    overrides: &Overrides,
-    mut warnings: Vec<String>,
-) -> Result<Loaded, Problem> {
-    let mut layers = vec![Layer::open_ai(env)?];
-    layers.extend(Layer::user(env, &mut warnings)?);
-    layers.extend(own);
-    layers.push(Layer::variables(env, &mut warnings)?);
-    layers.push(Layer::session(overrides));
-    let settings = resolve(&layers, env)?;
-    Ok(Loaded {
-        settings,
-        layers,
-        warnings,
-        set_aside: None,
-    })
+/// `layers` with the one of `source` replaced or taken out.
+fn arranged(layers: &[Layer], source: Source, new: Option<Layer>) -> Vec<Layer> {
+    let mut layers: Vec<Layer> =
+        layers.iter().filter(|layer| layer.source != source).cloned().collect();
+    if let Some(new) = new {
+        let at = layers.partition_point(|layer| layer.source < source);
+        layers.insert(at, new);
+    }
+    layers
 }
 
 /// Later layers win; only what wins is expanded, so that an unset variable matters only where it is needed.
@@ -124,11 +143,7 @@ fn resolve(layers: &[Layer], env: &Env) -> Result<Settings, Problem> {
     let expanded = |path: &[&str], text: &str| {
         expand(text, env).map_err(|e| {
             let message = format!("{} {e}", path.join("."));
-            match layers
-                .iter()
-                .rev()
-                .find(|layer| layer.get(path[0]).is_some())
-            {
+            match layers.iter().rev().find(|layer| layer.get(path[0]).is_some()) {
                 Some(layer) => layer.problem(path, message),
                 None => Problem::at("setting", message),
             }

@@ -2,10 +2,7 @@
 
 /// The 1-based line of the last key at `path` in `text`, which is valid JSON.
 pub(super) fn line_of(text: &str, path: &[&str]) -> Option<usize> {
-    let mut scan = Scan {
-        text: text.as_bytes(),
-        at: 0,
-    };
+    let mut scan = Scan { text: text.as_bytes(), at: 0 };
     let at = scan.find(path)?;
     Some(1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count())
 }
@@ -27,11 +24,7 @@ impl Scan<'_> {
             self.expect(b':')?;
             if key == *name {
                 let here = self.at;
-                let inner = if below.is_empty() {
-                    Some(start)
-                } else {
-                    self.find(below)
-                };
+                let inner = if below.is_empty() { Some(start) } else { self.find(below) };
                 found = inner.or(found);
                 self.at = here;
             }
@@ -127,9 +120,7 @@ mod tests {
 
     #[test]
     fn text_that_is_no_json_object_has_no_keys() {
-        for text in [
-            "", "[]", "{", "{\"a", "{\"a\\", "{\"a\"", "{\"a\":", "{\"a\":]", "nonsense",
-        ] {
+        for text in ["", "[]", "{", "{\"a", "{\"a\\", "{\"a\"", "{\"a\":", "{\"a\":]", "nonsense"] {
             line_of(text, &["a"]);
             assert_eq!(line_of(text, &["b"]), None, "{text}");
         }

@@ -3,12 +3,13 @@
 //! Everything else in the file stays, unknown keys included; a file that does not parse is left alone, since writing
 //! would destroy what the person meant.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::layers::{Layer, Problem, Source};
 use super::schema::Key;
+use super::watch::Watched;
 use crate::env::Env;
 use crate::files;
 use crate::project::Project;
@@ -22,6 +23,16 @@ pub enum Scope {
     Project,
 }
 
+impl Scope {
+    /// Where the file must stay in, links followed.
+    pub(super) fn inside(self, project: &Project) -> Option<&Path> {
+        match self {
+            Self::User => None,
+            Self::Project => Some(project.root()),
+        }
+    }
+}
+
 /// Sets each key to its value, or takes it out of the file (`None`). The file is for its owner's eyes only.
 ///
 /// # Errors
@@ -33,19 +44,13 @@ pub fn save(
     changes: &[(&Key, Option<Value>)],
 ) -> Result<(), Problem> {
     let (path, place) = file(project, env, scope);
-    let text = match scope {
-        Scope::User => files::read_small(&path, files::SMALL),
-        Scope::Project => files::read_inside(project.root(), &path, files::SMALL),
-    };
-    let text = text
-        .map_err(|e| Problem::of(&place, e))?
-        .unwrap_or_else(|| "{}".to_owned());
+    let seen = Watched::new(path.clone(), scope.inside(project)).into_seen();
+    let text = seen.map_err(|e| Problem::of(&place, e))?.unwrap_or_else(|| "{}".to_owned());
     let mut members = members(&text, &place)?;
     for (key, value) in changes {
         match value {
             Some(value) => {
-                key.check(value)
-                    .map_err(|message| Problem::at("setting", message))?;
+                key.check(value).map_err(|message| Problem::at("setting", message))?;
                 members.insert(key.name.to_owned(), value.clone());
             }
             None => {
@@ -81,12 +86,7 @@ fn members(text: &str, place: &str) -> Result<Map<String, Value>, Problem> {
     match serde_json::from_str(text) {
         Ok(members) => Ok(members),
         Err(e) => {
-            let parsed = Layer::parse(
-                Source::User,
-                place.to_owned(),
-                text.to_owned(),
-                &mut Vec::new(),
-            );
+            let parsed = Layer::parse(Source::User, place, text, &mut Vec::new());
             Err(parsed.err().unwrap_or_else(|| Problem::at(place, e)))
         }
     }
@@ -115,17 +115,11 @@ mod tests {
         save(&[(key("model"), Some(json!("a")))]).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 
-        std::fs::write(
-            &path,
-            r#"{"z": 1, "model": "a", "timeout": "wrong", "max_tokens": 5}"#,
-        )
-        .unwrap();
+        std::fs::write(&path, r#"{"z": 1, "model": "a", "timeout": "wrong", "max_tokens": 5}"#)
+            .unwrap();
         save(&[(key("timeout"), Some(json!(5))), (key("max_tokens"), None)]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(
-            text,
-            "{\n  \"z\": 1,\n  \"model\": \"a\",\n  \"timeout\": 5\n}\n"
-        );
+        assert_eq!(text, "{\n  \"z\": 1,\n  \"model\": \"a\",\n  \"timeout\": 5\n}\n");
     }
 
     #[test]
@@ -133,27 +127,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (project, env) = (Project::at(dir.path()), Env::at(dir.path()));
         let error = |value: Value| {
-            save(
-                &project,
-                &env,
-                Scope::Project,
-                &[(key("compact_at"), Some(value))],
-            )
-            .unwrap_err()
-            .to_string()
+            save(&project, &env, Scope::Project, &[(key("compact_at"), Some(value))])
+                .unwrap_err()
+                .to_string()
         };
-        assert_eq!(
-            error(json!(2)),
-            "setting: compact_at must be a number between 0 and 1, got 2"
-        );
+        assert_eq!(error(json!(2)), "setting: compact_at must be a number between 0 and 1, got 2");
         assert!(!project.home().exists());
 
         std::fs::create_dir(project.home()).unwrap();
         std::fs::write(project.config(), "{\n'a'").unwrap();
-        assert_eq!(
-            error(json!(1)),
-            ".autocode/config.json:2:1: text goes in double quotes"
-        );
+        assert_eq!(error(json!(1)), ".autocode/config.json:2:1: text goes in double quotes");
         assert_eq!(std::fs::read_to_string(project.config()).unwrap(), "{\n'a'");
     }
 }

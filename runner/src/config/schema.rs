@@ -34,7 +34,7 @@ pub static KEYS: &[Key] = &[
         expects: "a URL that starts with http:// or https://",
         secret: false,
         text: true,
-        set: |s, v| Some(s.base_url = url(v)?),
+        set: |s, v| put(&mut s.base_url, url(v)),
         get: |s| s.base_url.as_str().into(),
     },
     Key {
@@ -43,7 +43,7 @@ pub static KEYS: &[Key] = &[
         expects: "text",
         secret: true,
         text: true,
-        set: |s, v| Some(s.api_key = v.as_str()?.trim().to_owned()),
+        set: |s, v| put(&mut s.api_key, text(v)),
         get: |s| s.api_key.as_str().into(),
     },
     Key {
@@ -52,7 +52,7 @@ pub static KEYS: &[Key] = &[
         expects: "text",
         secret: false,
         text: true,
-        set: |s, v| Some(s.model = v.as_str()?.trim().to_owned()),
+        set: |s, v| put(&mut s.model, text(v)),
         get: |s| s.model.as_str().into(),
     },
     Key {
@@ -61,7 +61,7 @@ pub static KEYS: &[Key] = &[
         expects: "a whole number of tokens, 1024 or more",
         secret: false,
         text: false,
-        set: |s, v| Some(s.context_window = whole(v).filter(|n| *n >= 1024)?),
+        set: |s, v| put(&mut s.context_window, whole(v).filter(|n| *n >= 1024)),
         get: |s| s.context_window.into(),
     },
     Key {
@@ -70,7 +70,7 @@ pub static KEYS: &[Key] = &[
         expects: "a number between 0 and 1",
         secret: false,
         text: false,
-        set: |s, v| Some(s.compact_at = v.as_f64().filter(|n| *n > 0.0 && *n <= 1.0)?),
+        set: |s, v| put(&mut s.compact_at, v.as_f64().filter(|n| *n > 0.0 && *n <= 1.0)),
         get: |s| s.compact_at.into(),
     },
     Key {
@@ -79,7 +79,7 @@ pub static KEYS: &[Key] = &[
         expects: "a whole number of characters, 200 or more",
         secret: false,
         text: false,
-        set: |s, v| Some(s.output_limit = whole(v).filter(|n| *n >= 200)?.try_into().ok()?),
+        set: |s, v| put(&mut s.output_limit, whole(v).filter(|n| *n >= 200)?.try_into().ok()),
         get: |s| s.output_limit.into(),
     },
     Key {
@@ -88,7 +88,7 @@ pub static KEYS: &[Key] = &[
         expects: "a number of seconds above 0",
         secret: false,
         text: false,
-        set: |s, v| Some(s.timeout = seconds(v)?),
+        set: |s, v| put(&mut s.timeout, seconds(v)),
         get: |s| number(s.timeout.as_secs_f64()),
     },
     Key {
@@ -97,13 +97,7 @@ pub static KEYS: &[Key] = &[
         expects: "a number, 0 or more, or null",
         secret: false,
         text: false,
-        set: |s, v| {
-            s.temperature = match v {
-                Value::Null => None,
-                v => Some(v.as_f64().filter(|n| *n >= 0.0)?),
-            };
-            Some(())
-        },
+        set: |s, v| put(&mut s.temperature, or_null(v, |v| v.as_f64().filter(|n| *n >= 0.0))),
         get: |s| s.temperature.map_or(Value::Null, number),
     },
     Key {
@@ -112,13 +106,7 @@ pub static KEYS: &[Key] = &[
         expects: "a whole number of tokens above 0, or null",
         secret: false,
         text: false,
-        set: |s, v| {
-            s.max_tokens = match v {
-                Value::Null => None,
-                v => Some(whole(v).filter(|n| *n > 0)?),
-            };
-            Some(())
-        },
+        set: |s, v| put(&mut s.max_tokens, or_null(v, |v| whole(v).filter(|n| *n > 0))),
         get: |s| s.max_tokens.map_or(Value::Null, Value::from),
     },
     Key {
@@ -127,7 +115,7 @@ pub static KEYS: &[Key] = &[
         expects: "true or false",
         secret: false,
         text: false,
-        set: |s, v| Some(s.keep_reasoning = v.as_bool()?),
+        set: |s, v| put(&mut s.keep_reasoning, v.as_bool()),
         get: |s| s.keep_reasoning.into(),
     },
     Key {
@@ -136,7 +124,7 @@ pub static KEYS: &[Key] = &[
         expects: "an object of header names and their text",
         secret: true,
         text: false,
-        set: |s, v| Some(s.headers = headers(v)?),
+        set: |s, v| put(&mut s.headers, headers(v)),
         get: |s| json!(s.headers),
     },
     Key {
@@ -145,7 +133,7 @@ pub static KEYS: &[Key] = &[
         expects: "an object",
         secret: false,
         text: false,
-        set: |s, v| Some(s.extra_body = v.as_object()?.clone()),
+        set: |s, v| put(&mut s.extra_body, v.as_object().cloned()),
         get: |s| Value::Object(s.extra_body.clone()),
     },
     Key {
@@ -154,7 +142,7 @@ pub static KEYS: &[Key] = &[
         expects: "true or false",
         secret: false,
         text: false,
-        set: |s, v| Some(s.text_tool_calls = v.as_bool()?),
+        set: |s, v| put(&mut s.text_tool_calls, v.as_bool()),
         get: |s| s.text_tool_calls.into(),
     },
     Key {
@@ -163,7 +151,7 @@ pub static KEYS: &[Key] = &[
         expects: "never, writes or always",
         secret: false,
         text: true,
-        set: |s, v| Some(s.approve = Approve::named(v.as_str()?)?),
+        set: |s, v| put(&mut s.approve, Approve::named(v.as_str()?)),
         get: |s| s.approve.name().into(),
     },
     Key {
@@ -172,7 +160,7 @@ pub static KEYS: &[Key] = &[
         expects: "true or false",
         secret: false,
         text: false,
-        set: |s, v| Some(s.reflect = v.as_bool()?),
+        set: |s, v| put(&mut s.reflect, v.as_bool()),
         get: |s| s.reflect.into(),
     },
 ];
@@ -220,12 +208,7 @@ impl Key {
     /// A sentence without its place when the value is not what the setting takes.
     pub fn apply(&self, settings: &mut Settings, value: &Value) -> Result<(), String> {
         (self.set)(settings, value).ok_or_else(|| {
-            format!(
-                "{} must be {}, got {}",
-                self.name,
-                self.expects,
-                self.got(value)
-            )
+            format!("{} must be {}, got {}", self.name, self.expects, self.got(value))
         })
     }
 
@@ -247,10 +230,8 @@ impl Key {
         match value {
             Value::String(text) if self.secret => masked(text),
             Value::Object(map) if self.secret => {
-                let masked: Map<String, Value> = map
-                    .iter()
-                    .map(|(k, v)| (k.clone(), mask_value(v)))
-                    .collect();
+                let masked: Map<String, Value> =
+                    map.iter().map(|(k, v)| (k.clone(), mask_value(v))).collect();
                 Value::Object(masked).to_string()
             }
             Value::String(text) if !text.is_empty() => text.clone(),
@@ -300,15 +281,23 @@ fn masked(text: &str) -> String {
     first.iter().chain(&['…']).chain(last).collect()
 }
 
+fn put<T>(field: &mut T, value: Option<T>) -> Option<()> {
+    *field = value?;
+    Some(())
+}
+
+fn or_null<T>(value: &Value, parse: impl Fn(&Value) -> Option<T>) -> Option<Option<T>> {
+    if value.is_null() { Some(None) } else { parse(value).map(Some) }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(|text| text.trim().to_owned())
+}
+
 fn url(value: &Value) -> Option<String> {
     let text = value.as_str()?.trim().trim_end_matches('/');
-    let text = text
-        .strip_suffix("/chat/completions")
-        .unwrap_or(text)
-        .trim_end_matches('/');
-    let rest = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"))?;
+    let text = text.strip_suffix("/chat/completions").unwrap_or(text).trim_end_matches('/');
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
     let sound = !rest.is_empty()
         && !rest.starts_with(['/', ':', '?', '#'])
         && !rest.contains(|c: char| c.is_whitespace() || c.is_control());
@@ -319,9 +308,7 @@ fn url(value: &Value) -> Option<String> {
 fn whole(value: &Value) -> Option<u64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     value.as_u64().or_else(|| {
-        let n = value
-            .as_f64()
-            .filter(|n| n.fract() == 0.0 && (0.0..EXACT).contains(n))?;
+        let n = value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..EXACT).contains(n))?;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         Some(n as u64)
     })
@@ -334,11 +321,7 @@ fn seconds(value: &Value) -> Option<Duration> {
 }
 
 fn headers(value: &Value) -> Option<BTreeMap<String, String>> {
-    value
-        .as_object()?
-        .iter()
-        .map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())))
-        .collect()
+    value.as_object()?.iter().map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect()
 }
 
 /// Whole numbers without a decimal point.
@@ -371,16 +354,8 @@ mod tests {
                 json!("high"),
                 "compact_at must be a number between 0 and 1, got \"high\"",
             ),
-            (
-                "compact_at",
-                json!(0),
-                "compact_at must be a number between 0 and 1, got 0",
-            ),
-            (
-                "compact_at",
-                json!(1.5),
-                "compact_at must be a number between 0 and 1, got 1.5",
-            ),
+            ("compact_at", json!(0), "compact_at must be a number between 0 and 1, got 0"),
+            ("compact_at", json!(1.5), "compact_at must be a number between 0 and 1, got 1.5"),
             (
                 "base_url",
                 json!("localhost:8080"),
@@ -396,17 +371,9 @@ mod tests {
                 json!(2.5),
                 "max_tokens must be a whole number of tokens above 0, or null, got 2.5",
             ),
-            (
-                "timeout",
-                json!(0),
-                "timeout must be a number of seconds above 0, got 0",
-            ),
+            ("timeout", json!(0), "timeout must be a number of seconds above 0, got 0"),
             ("model", json!(null), "model must be text, got null"),
-            (
-                "api_key",
-                json!({"a": 1}),
-                "api_key must be text, got an object",
-            ),
+            ("api_key", json!({"a": 1}), "api_key must be text, got an object"),
             (
                 "headers",
                 json!({"a": 1}),
@@ -422,17 +389,10 @@ mod tests {
                 json!("sometimes"),
                 "approve must be never, writes or always, got \"sometimes\"",
             ),
-            (
-                "keep_reasoning",
-                json!([1]),
-                "keep_reasoning must be true or false, got a list",
-            ),
+            ("keep_reasoning", json!([1]), "keep_reasoning must be true or false, got a list"),
         ];
         for (name, value, expected) in cases {
-            assert_eq!(
-                Key::named(name).unwrap().check(&value).unwrap_err(),
-                expected
-            );
+            assert_eq!(Key::named(name).unwrap().check(&value).unwrap_err(), expected);
         }
     }
 
@@ -441,10 +401,7 @@ mod tests {
         let mut s = Settings::default();
         let mut set =
             |name: &str, value: Value| Key::named(name).unwrap().apply(&mut s, &value).unwrap();
-        set(
-            "base_url",
-            json!(" http://localhost:8080/v1/chat/completions/ "),
-        );
+        set("base_url", json!(" http://localhost:8080/v1/chat/completions/ "));
         set("context_window", json!(32768.0));
         set("api_key", json!("sk-1\n"));
         set("timeout", json!(1e300));
@@ -458,19 +415,13 @@ mod tests {
     fn typed_text_is_itself_or_json() {
         assert_eq!(Key::named("model").unwrap().typed("4"), json!("4"));
         assert_eq!(Key::named("compact_at").unwrap().typed("0.5"), json!(0.5));
-        assert_eq!(
-            Key::named("compact_at").unwrap().typed("high"),
-            json!("high")
-        );
+        assert_eq!(Key::named("compact_at").unwrap().typed("high"), json!("high"));
     }
 
     #[test]
     fn secrets_are_masked_and_references_are_not_secrets() {
         let key = Key::named("api_key").unwrap();
-        assert_eq!(
-            key.shown(&json!("sk-abcdefghijklmnopqrstuvwxyz")),
-            "sk-…wxyz"
-        );
+        assert_eq!(key.shown(&json!("sk-abcdefghijklmnopqrstuvwxyz")), "sk-…wxyz");
         assert_eq!(key.shown(&json!("short-key")), "•••");
         assert_eq!(key.shown(&json!("$OPENAI_API_KEY")), "$OPENAI_API_KEY");
         assert_eq!(key.shown(&json!("$OPENAI_API_KEY and more")), "$OP…more");
@@ -479,10 +430,7 @@ mod tests {
             headers.shown(&json!({"a": "secret", "b": "${B}"})),
             r#"{"a":"•••","b":"${B}"}"#
         );
-        assert_eq!(
-            headers.shown(&json!({"a": {"b": "secret"}})),
-            r#"{"a":"•••"}"#
-        );
+        assert_eq!(headers.shown(&json!({"a": {"b": "secret"}})), r#"{"a":"•••"}"#);
     }
 
     #[test]

@@ -55,9 +55,7 @@ pub enum Approve {
 impl Approve {
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Never, Self::Writes, Self::Always]
-            .into_iter()
-            .find(|a| a.name() == name)
+        [Self::Never, Self::Writes, Self::Always].into_iter().find(|a| a.name() == name)
     }
 
     /// Its name in settings.

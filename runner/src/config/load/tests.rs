@@ -72,25 +72,16 @@ fn each_layer_wins_over_those_before_it() {
     let origin = |name| loaded.origin(Key::named(name).unwrap());
     assert_eq!(origin("model"), ("this session", json!("flag")));
     assert_eq!(origin("max_tokens"), ("AUTOCODE_* variables", json!(300)));
-    assert_eq!(
-        origin("temperature"),
-        (".autocode/config.json", json!(null))
-    );
+    assert_eq!(origin("temperature"), (".autocode/config.json", json!(null)));
     assert_eq!(origin("compact_at"), ("~/.config/config.json", json!(0.7)));
-    assert_eq!(
-        origin("api_key"),
-        ("OPENAI_* variables", json!("$OPENAI_API_KEY"))
-    );
+    assert_eq!(origin("api_key"), ("OPENAI_* variables", json!("$OPENAI_API_KEY")));
     assert_eq!(origin("timeout"), ("default", json!(600)));
     assert_eq!(loaded.rows().count(), KEYS.len());
 }
 
 #[test]
 fn an_untrusted_project_sets_nothing_and_its_faults_are_nobodys_concern() {
-    for text in [
-        r#"{"base_url": "http://stranger", "api_key": "$OPENAI_API_KEY"}"#,
-        "{broken",
-    ] {
+    for text in [r#"{"base_url": "http://stranger", "api_key": "$OPENAI_API_KEY"}"#, "{broken"] {
         let place = Place::new().own(text);
         let loaded = load(&place.project(), &place.env, &Overrides::default(), false).unwrap();
         assert!(loaded.settings == Settings::default());
@@ -117,30 +108,15 @@ fn errors_name_the_file_the_line_and_what_was_expected() {
             "{\"model\": \"a\",}",
             "~/.config/config.json:1:15: a comma with nothing after it; delete it",
         ),
-        (
-            "{\n  // mine\n}",
-            "~/.config/config.json:2:3: JSON has no comments; delete this one",
-        ),
-        (
-            "{\n  # mine\n}",
-            "~/.config/config.json:2:3: JSON has no comments; delete this one",
-        ),
-        (
-            "{'model': 1}",
-            "~/.config/config.json:1:2: text goes in double quotes",
-        ),
-        (
-            "{model: 1}",
-            "~/.config/config.json:1:2: a setting's name goes in double quotes",
-        ),
+        ("{\n  // mine\n}", "~/.config/config.json:2:3: JSON has no comments; delete this one"),
+        ("{\n  # mine\n}", "~/.config/config.json:2:3: JSON has no comments; delete this one"),
+        ("{'model': 1}", "~/.config/config.json:1:2: text goes in double quotes"),
+        ("{model: 1}", "~/.config/config.json:1:2: a setting's name goes in double quotes"),
         (
             "{\"model\": \"a\"",
             "~/.config/config.json:1:13: the file ends too early; a quote or bracket is not closed",
         ),
-        (
-            "{} {}",
-            "~/.config/config.json:1:4: there is text after the closing bracket",
-        ),
+        ("{} {}", "~/.config/config.json:1:4: there is text after the closing bracket"),
         (
             " \n",
             "~/.config/config.json:1:1: the file is empty; write {} for no settings, or delete it",
@@ -161,10 +137,7 @@ fn errors_name_the_file_the_line_and_what_was_expected() {
     }
     for (text, got) in [("[1]", "sequence"), ("3", "integer `3`"), ("null", "null")] {
         let error = Place::new().user(text).error();
-        assert!(
-            error.contains("the file must hold a JSON object, {…}, not "),
-            "{error}"
-        );
+        assert!(error.contains("the file must hold a JSON object, {…}, not "), "{error}");
         assert!(error.ends_with(got), "{error}");
     }
 }
@@ -177,11 +150,7 @@ fn a_wrong_variable_is_an_error_and_a_misspelt_one_a_warning() {
         "AUTOCODE_COMPACT_AT: compact_at must be a number between 0 and 1, got \"high\""
     );
     let place = Place::new().with("OPENAI_BASE_URL", "openai.com");
-    assert!(
-        place
-            .error()
-            .starts_with("OPENAI_BASE_URL: base_url must be a URL")
-    );
+    assert!(place.error().starts_with("OPENAI_BASE_URL: base_url must be a URL"));
     let place = Place::new()
         .with("AUTOCODE_MODLE", "m")
         .with("AUTOCODE_CORPUS", "/")
@@ -194,16 +163,14 @@ fn a_wrong_variable_is_an_error_and_a_misspelt_one_a_warning() {
 
 #[test]
 fn unknown_keys_warn_with_their_line_and_the_nearest_name() {
-    let loaded = Place::new()
-        .user("{\"model\": \"m\",\n\"compct_at\": 1}")
-        .own("{\n\n\"zzz\": 1}")
-        .load();
+    let loaded =
+        Place::new().user("{\"model\": \"m\",\n\"compct_at\": 1}").own("{\n\n\"zzz\": 1}").load();
     assert_eq!(loaded.settings.model, "m");
     assert_eq!(
-        loaded.warnings[1],
+        loaded.warnings[0],
         "~/.config/config.json:2: there is no setting \"compct_at\", did you mean \"compact_at\"?"
     );
-    let all = loaded.warnings[0].as_str();
+    let all = loaded.warnings[1].as_str();
     assert!(
         all.starts_with(
             ".autocode/config.json:3: there is no setting \"zzz\"; the settings are base_url,"
@@ -222,15 +189,9 @@ fn a_projects_broken_file_is_set_aside_whole_and_named() {
     ];
     for text in cases {
         let loaded = Place::new().user(r#"{"model": "mine"}"#).own(text).load();
-        assert_eq!(
-            loaded.settings.base_url,
-            Settings::default().base_url,
-            "{text}"
-        );
+        assert_eq!(loaded.settings.base_url, Settings::default().base_url, "{text}");
         assert_eq!(loaded.settings.model, "mine");
-        let [warning] = &loaded.warnings[..] else {
-            panic!("{:?}", loaded.warnings)
-        };
+        let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
         assert!(warning.starts_with(".autocode/config.json:1"), "{warning}");
         assert!(warning.ends_with("; the file is set aside"), "{warning}");
         assert!(loaded.set_aside.is_some());
@@ -242,11 +203,7 @@ fn a_fault_of_the_user_is_not_blamed_on_the_project() {
     let place = Place::new().user("{").own(r#"{"model": "m"}"#);
     assert!(place.error().starts_with("~/.config/config.json:1:1"));
     let place = Place::new().user(r#"{"api_key": "$NO_SUCH"}"#);
-    assert!(
-        place
-            .error()
-            .starts_with("~/.config/config.json:1: api_key refers to $NO_SUCH")
-    );
+    assert!(place.error().starts_with("~/.config/config.json:1: api_key refers to $NO_SUCH"));
     // Not needed, not complained about.
     let loaded = place.own(r#"{"api_key": "k"}"#).load();
     assert_eq!(loaded.settings.api_key, "k");
@@ -261,10 +218,7 @@ fn a_config_that_is_no_file_is_named() {
         [".autocode/config.json is a directory, not a file; the file is set aside"]
     );
     std::fs::create_dir(place.env.config_dir.join("config.json")).unwrap();
-    assert_eq!(
-        place.error(),
-        "~/.config/config.json is a directory, not a file"
-    );
+    assert_eq!(place.error(), "~/.config/config.json is a directory, not a file");
 }
 
 #[test]
@@ -281,14 +235,7 @@ fn expansion_happens_once_and_only_in_secrets() {
 
 #[test]
 fn a_byte_order_mark_is_no_fault() {
-    assert_eq!(
-        Place::new()
-            .user("\u{feff}{\"model\": \"m\"}")
-            .load()
-            .settings
-            .model,
-        "m"
-    );
+    assert_eq!(Place::new().user("\u{feff}{\"model\": \"m\"}").load().settings.model, "m");
 }
 
 #[test]
@@ -310,12 +257,7 @@ fn overrides_are_checked() {
 fn without_a_model_the_three_ways_are_told() {
     let place = Place::new();
     let text = no_model(&place.project(), &place.env);
-    for way in [
-        "--setup",
-        "AUTOCODE_MODEL",
-        ".autocode/config.json",
-        "~/.config/config.json",
-    ] {
+    for way in ["--setup", "AUTOCODE_MODEL", ".autocode/config.json", "~/.config/config.json"] {
         assert!(text.contains(way), "{text}");
     }
 }
