@@ -13,6 +13,7 @@ mod project;
 pub mod pty;
 pub mod server;
 mod transcript;
+pub mod wat;
 
 pub use process::{Command, Run, Running};
 pub use project::{TestEnv, USER_CONFIG};
