@@ -33,12 +33,8 @@ impl Env {
         Ok(Self {
             vars,
             cwd: std::env::current_dir()?,
-            config_dir: base
-                .as_ref()
-                .map_or_else(fallback, |b| b.config_dir().join("autocode")),
-            cache_dir: base
-                .as_ref()
-                .map_or_else(fallback, |b| b.cache_dir().join("autocode")),
+            config_dir: base.as_ref().map_or_else(fallback, |b| b.config_dir().join("autocode")),
+            cache_dir: base.as_ref().map_or_else(fallback, |b| b.cache_dir().join("autocode")),
             home: base.map(|b| b.home_dir().to_owned()),
         })
     }
@@ -64,10 +60,7 @@ impl Env {
 
     /// The value of a variable; empty counts as unset.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.vars
-            .get(name)
-            .map(String::as_str)
-            .filter(|v| !v.is_empty())
+        self.vars.get(name).map(String::as_str).filter(|v| !v.is_empty())
     }
 
     /// All variables, sorted by name.

@@ -14,17 +14,13 @@ impl Project {
     pub fn find(cwd: &Path, home: Option<&Path>) -> Self {
         for dir in cwd.ancestors() {
             if dir.join(".autocode").exists() {
-                return Self {
-                    root: dir.to_owned(),
-                };
+                return Self { root: dir.to_owned() };
             }
             if dir.join(".git").exists() || dir.parent() == home {
                 break;
             }
         }
-        Self {
-            root: cwd.to_owned(),
-        }
+        Self { root: cwd.to_owned() }
     }
 
     /// The project at `root`.

@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn limit() -> Duration {
     static LIMIT: OnceLock<Duration> = OnceLock::new();
     *LIMIT.get_or_init(|| {
-        let seconds = std::env::var("AUTOCODE_TEST_DEADLINE")
-            .ok()
-            .and_then(|s| s.parse().ok());
+        let seconds = std::env::var("AUTOCODE_TEST_DEADLINE").ok().and_then(|s| s.parse().ok());
         Duration::from_secs(seconds.unwrap_or(60))
     })
 }

@@ -36,13 +36,7 @@ enum Input {
 
 impl Command {
     pub(crate) fn new(program: PathBuf, cwd: PathBuf, vars: BTreeMap<OsString, OsString>) -> Self {
-        Self {
-            program,
-            arguments: Vec::new(),
-            vars,
-            cwd,
-            stdin: Input::Null,
-        }
+        Self { program, arguments: Vec::new(), vars, cwd, stdin: Input::Null }
     }
 
     /// One more argument.
@@ -55,11 +49,7 @@ impl Command {
     /// More arguments.
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
-        self.arguments.extend(
-            arguments
-                .into_iter()
-                .map(|argument| argument.as_ref().to_owned()),
-        );
+        self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
@@ -106,20 +96,13 @@ impl Command {
     /// Starts.
     pub fn spawn(self) -> Running {
         let mut command = std::process::Command::new(&self.program);
-        command
-            .args(&self.arguments)
-            .current_dir(&self.cwd)
-            .env_clear()
-            .envs(&self.vars);
+        command.args(&self.arguments).current_dir(&self.cwd).env_clear().envs(&self.vars);
         command.stdin(if matches!(self.stdin, Input::Null) {
             Stdio::null()
         } else {
             Stdio::piped()
         });
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {}: {error}", self.program.display()));
@@ -135,18 +118,9 @@ impl Command {
         }
         let pid = Pid::from_child(&child);
         wait_for(child, &shared);
-        let shown: Vec<_> = self
-            .arguments
-            .iter()
-            .map(|argument| argument.to_string_lossy())
-            .collect();
-        Running {
-            shared,
-            pid,
-            stdin,
-            shown: shown.join(" "),
-            started: Instant::now(),
-        }
+        let shown: Vec<_> =
+            self.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+        Running { shared, pid, stdin, shown: shown.join(" "), started: Instant::now() }
     }
 }
 
@@ -201,10 +175,7 @@ impl Running {
 
     /// Writes to its standard input.
     pub fn write(&mut self, text: &str) {
-        let stdin = self
-            .stdin
-            .as_mut()
-            .expect("started with an open standard input");
+        let stdin = self.stdin.as_mut().expect("started with an open standard input");
         stdin.write_all(text.as_bytes()).unwrap();
         stdin.flush().unwrap();
     }
@@ -216,17 +187,13 @@ impl Running {
 
     /// Waits until standard error holds `text`.
     pub fn wait_for_stderr(&self, text: &str) -> &Self {
-        self.wait_until(&format!("{text:?} on stderr"), |state| {
-            has(&state.stderr.bytes, text)
-        });
+        self.wait_until(&format!("{text:?} on stderr"), |state| has(&state.stderr.bytes, text));
         self
     }
 
     /// Waits until standard output holds `text`.
     pub fn wait_for_stdout(&self, text: &str) -> &Self {
-        self.wait_until(&format!("{text:?} on stdout"), |state| {
-            has(&state.stdout.bytes, text)
-        });
+        self.wait_until(&format!("{text:?} on stdout"), |state| has(&state.stdout.bytes, text));
         self
     }
 
@@ -252,15 +219,10 @@ impl Running {
     }
 
     fn wait_until(&self, what: &str, reached: impl Fn(&State) -> bool) {
-        let (state, found) = deadline::wait(&self.shared.changed, self.lock(), |state| {
-            reached(state).then_some(())
-        });
+        let (state, found) =
+            deadline::wait(&self.shared.changed, self.lock(), |state| reached(state).then_some(()));
         if found.is_none() {
-            let shown = (
-                lossy(&state.stdout.bytes),
-                lossy(&state.stderr.bytes),
-                state.status,
-            );
+            let shown = (lossy(&state.stdout.bytes), lossy(&state.stderr.bytes), state.status);
             drop(state);
             let _ = kill_process_group(self.pid, Signal::KILL);
             let (stdout, stderr, status) = shown;
@@ -274,12 +236,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self
-            .shared
-            .state
-            .lock()
-            .is_ok_and(|state| state.status.is_none())
-        {
+        if self.shared.state.lock().is_ok_and(|state| state.status.is_none()) {
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
     }
@@ -330,10 +287,7 @@ impl Run {
     /// Standard error does not hold `text`.
     #[track_caller]
     pub fn stderr_lacks(&self, text: &str) -> &Self {
-        self.require(
-            !self.stderr.contains(text),
-            &format!("no {text:?} on stderr"),
-        )
+        self.require(!self.stderr.contains(text), &format!("no {text:?} on stderr"))
     }
 
     /// Whether it is so; what was expected and what came are printed side by side when it is not.
@@ -381,9 +335,7 @@ fn wait_for(mut child: Child, shared: &Arc<Shared>) {
 }
 
 fn has(bytes: &[u8], text: &str) -> bool {
-    bytes
-        .windows(text.len().max(1))
-        .any(|window| window == text.as_bytes())
+    bytes.windows(text.len().max(1)).any(|window| window == text.as_bytes())
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -402,10 +354,7 @@ mod tests {
     #[test]
     fn both_streams_and_the_code_are_kept_apart() {
         let run = sh("cat; echo err >&2; exit 3").stdin("in").run();
-        assert_eq!(
-            (run.stdout.as_str(), run.stderr.as_str(), run.code),
-            ("in", "err\n", Some(3))
-        );
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.code), ("in", "err\n", Some(3)));
     }
 
     #[test]

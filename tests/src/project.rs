@@ -28,25 +28,14 @@ pub struct TestEnv {
 impl TestEnv {
     /// An empty project and home for runs of `binary`; no model is configured.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        let dir = tempfile::Builder::new()
-            .prefix("autocode-test-")
-            .tempdir()
-            .unwrap();
+        let dir = tempfile::Builder::new().prefix("autocode-test-").tempdir().unwrap();
         // Without symlinks, so that paths in output compare equal to ours.
         let root = dir.path().canonicalize().unwrap();
-        let mut env = Self {
-            root,
-            _dir: dir,
-            binary: binary.into(),
-            vars: BTreeMap::new(),
-        };
+        let mut env = Self { root, _dir: dir, binary: binary.into(), vars: BTreeMap::new() };
         for place in ["project", "home", "tmp"] {
             std::fs::create_dir_all(env.path(place)).unwrap();
         }
-        env.set(
-            "PATH",
-            std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
-        );
+        env.set("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()));
         env.set("HOME", env.home());
         env.set("XDG_CONFIG_HOME", env.path("home/.config"));
         env.set("XDG_CACHE_HOME", env.path("home/.cache"));
@@ -83,14 +72,9 @@ impl TestEnv {
 
     /// Lets runs find this machine's Rust, which lies in the real home.
     pub fn with_rust(&mut self) -> &mut Self {
-        let home = std::env::var_os("HOME")
-            .map(PathBuf::from)
-            .unwrap_or_default();
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         for (name, place) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
-            self.set(
-                name,
-                std::env::var_os(name).unwrap_or_else(|| home.join(place).into()),
-            );
+            self.set(name, std::env::var_os(name).unwrap_or_else(|| home.join(place).into()));
         }
         self
     }
@@ -150,10 +134,7 @@ impl TestEnv {
         };
         let mut paths: Vec<PathBuf> = entries
             .map(|entry| entry.unwrap().path())
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "jsonl")
-            })
+            .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
             .collect();
         paths.sort_by_key(|path| path.metadata().and_then(|meta| meta.modified()).ok());
         paths.iter().map(|path| Transcript::read(path)).collect()

@@ -31,19 +31,11 @@ impl Size {
     }
 
     fn pty(self) -> PtySize {
-        PtySize {
-            rows: self.rows,
-            cols: self.columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        }
+        PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 }
     }
 
     fn nonzero(self) -> (NonZeroU16, NonZeroU16) {
-        (
-            NonZeroU16::new(self.rows).expect("rows"),
-            NonZeroU16::new(self.columns).expect("columns"),
-        )
+        (NonZeroU16::new(self.rows).expect("rows"), NonZeroU16::new(self.columns).expect("columns"))
     }
 }
 
@@ -130,8 +122,7 @@ struct Terminal {
 
 impl vt100::Callbacks for Terminal {
     fn set_window_title(&mut self, _: &mut vt100::Screen, title: &[u8]) {
-        self.titles
-            .push(String::from_utf8_lossy(title).into_owned());
+        self.titles.push(String::from_utf8_lossy(title).into_owned());
     }
 
     fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _: &[u8], data: &[u8]) {
@@ -152,8 +143,7 @@ impl vt100::Callbacks for Terminal {
             (Some(b'?'), 'l', 2026) => self.updating = false,
             (None, 'n', 6) => {
                 let (row, column) = screen.cursor_position();
-                self.answers
-                    .extend(format!("\x1b[{};{}R", row + 1, column + 1).bytes());
+                self.answers.extend(format!("\x1b[{};{}R", row + 1, column + 1).bytes());
             }
             (None, 'n', 5) => self.answers.extend(b"\x1b[0n"),
             (None, 'c', _) => self.answers.extend(b"\x1b[?62;22c"),
@@ -205,46 +195,26 @@ impl Pty {
         vars: &BTreeMap<OsString, OsString>,
         size: Size,
     ) -> Self {
-        let pair = native_pty_system()
-            .openpty(size.pty())
-            .expect("open a pseudo-terminal");
+        let pair = native_pty_system().openpty(size.pty()).expect("open a pseudo-terminal");
         let mut command = CommandBuilder::new(program);
         command.args(arguments);
         command.cwd(cwd);
         command.env_clear();
-        vars.iter()
-            .for_each(|(name, value)| command.env(name, value));
-        let child = pair
-            .slave
-            .spawn_command(command)
-            .expect("start the program");
+        vars.iter().for_each(|(name, value)| command.env(name, value));
+        let child = pair.slave.spawn_command(command).expect("start the program");
         drop(pair.slave);
 
         let (rows, columns) = size.nonzero();
         let parser =
             vt100::Parser::new_with_callbacks(rows, columns, SCROLLBACK, Terminal::default());
-        let state = Mutex::new(State {
-            parser,
-            raw: Vec::new(),
-            ended: false,
-            exit: None,
-        });
-        let shared = Arc::new(Shared {
-            state,
-            changed: Condvar::new(),
-        });
+        let state = Mutex::new(State { parser, raw: Vec::new(), ended: false, exit: None });
+        let shared = Arc::new(Shared { state, changed: Condvar::new() });
         let reader = pair.master.try_clone_reader().unwrap();
         let writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let (killer, pid) = (child.clone_killer(), child.process_id());
         read(reader, &shared, &writer);
         watch(child, &shared);
-        Self {
-            master: pair.master,
-            writer,
-            killer,
-            pid,
-            shared,
-        }
+        Self { master: pair.master, writer, killer, pid, shared }
     }
 
     /// Types characters.
@@ -275,10 +245,7 @@ impl Pty {
     /// Writes bytes as they are.
     pub fn send(&self, bytes: &[u8]) -> &Self {
         let mut writer = self.writer.lock().unwrap();
-        writer
-            .write_all(bytes)
-            .and_then(|()| writer.flush())
-            .expect("type into the terminal");
+        writer.write_all(bytes).and_then(|()| writer.flush()).expect("type into the terminal");
         drop(writer);
         self
     }
@@ -296,9 +263,7 @@ impl Pty {
     /// Waits until the screen shows `text`.
     #[track_caller]
     pub fn wait_for_text(&self, text: &str) -> Screen {
-        self.wait_for(&format!("{text:?} on the screen"), |screen| {
-            screen.has(text)
-        })
+        self.wait_for(&format!("{text:?} on the screen"), |screen| screen.has(text))
     }
 
     /// Waits until the screen is as asked; what was waited for is said when it does not come.
@@ -317,19 +282,10 @@ impl Pty {
     #[track_caller]
     pub fn wait_for_bytes(&self, bytes: &[u8]) {
         let (state, found) = deadline::wait(&self.shared.changed, self.lock(), |state| {
-            state
-                .raw
-                .windows(bytes.len())
-                .any(|window| window == bytes)
-                .then_some(())
+            state.raw.windows(bytes.len()).any(|window| window == bytes).then_some(())
         });
         drop(state);
-        assert!(
-            found.is_some(),
-            "waited for {:?}\n{}",
-            bytes.escape_ascii(),
-            self.describe()
-        );
+        assert!(found.is_some(), "waited for {:?}\n{}", bytes.escape_ascii(), self.describe());
     }
 
     /// Waits for the program's end and everything it wrote; its exit code.
@@ -400,10 +356,7 @@ impl State {
         let screen = self.parser.screen();
         let (_, columns) = screen.size();
         Screen {
-            rows: screen
-                .rows(0, columns.get())
-                .map(|row| row.trim_end().to_owned())
-                .collect(),
+            rows: screen.rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect(),
             cursor: screen.cursor_position(),
             cursor_hidden: screen.hide_cursor(),
             alternate: screen.alternate_screen(),
@@ -473,13 +426,7 @@ mod tests {
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
             ("TERM".into(), "xterm".into()),
         ]);
-        Pty::spawn(
-            Path::new("/bin/sh"),
-            &["-c", script],
-            Path::new("/"),
-            &vars,
-            size,
-        )
+        Pty::spawn(Path::new("/bin/sh"), &["-c", script], Path::new("/"), &vars, size)
     }
 
     #[test]
@@ -492,10 +439,8 @@ mod tests {
 
     #[test]
     fn the_scrollback_holds_what_left_the_screen_once_and_in_order() {
-        let pty = sh(
-            Size::new(20, 5),
-            "i=1; while [ $i -le 37 ]; do echo line $i; i=$((i+1)); done",
-        );
+        let pty =
+            sh(Size::new(20, 5), "i=1; while [ $i -le 37 ]; do echo line $i; i=$((i+1)); done");
         pty.wait_exit();
         let expected: Vec<String> = (1..=37).map(|i| format!("line {i}")).collect();
         assert_eq!(pty.scrollback(), expected.join("\n"));
@@ -509,11 +454,7 @@ mod tests {
             "stty raw -echo; printf 'ab\\033[6n'; dd bs=1 count=6 2>/dev/null | od -c",
         );
         pty.wait_exit();
-        assert!(
-            pty.scrollback().contains("033   [   1   ;   3   R"),
-            "{}",
-            pty.scrollback()
-        );
+        assert!(pty.scrollback().contains("033   [   1   ;   3   R"), "{}", pty.scrollback());
     }
 
     #[test]

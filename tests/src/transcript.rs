@@ -18,11 +18,7 @@ impl Transcript {
     /// Reads one.
     pub fn read(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).expect("read a transcript");
-        assert!(
-            text.is_empty() || text.ends_with('\n'),
-            "{} ends in half a line",
-            path.display()
-        );
+        assert!(text.is_empty() || text.ends_with('\n'), "{} ends in half a line", path.display());
         let lines = text
             .lines()
             .map(|line| {
@@ -30,35 +26,22 @@ impl Transcript {
                     .unwrap_or_else(|error| panic!("{}: {error}: {line}", path.display()))
             })
             .collect();
-        Self {
-            path: path.to_owned(),
-            lines,
-        }
+        Self { path: path.to_owned(), lines }
     }
 
     /// The id to resume it by.
     pub fn id(&self) -> String {
-        self.path
-            .file_stem()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned()
+        self.path.file_stem().unwrap().to_string_lossy().into_owned()
     }
 
     /// The lines that are messages.
     pub fn messages(&self) -> Vec<&Value> {
-        self.lines
-            .iter()
-            .filter(|line| line["role"].is_string())
-            .collect()
+        self.lines.iter().filter(|line| line["role"].is_string()).collect()
     }
 
     /// The messages' roles, in order.
     pub fn roles(&self) -> Vec<&str> {
-        self.messages()
-            .into_iter()
-            .filter_map(|message| message["role"].as_str())
-            .collect()
+        self.messages().into_iter().filter_map(|message| message["role"].as_str()).collect()
     }
 }
 
@@ -71,22 +54,17 @@ pub fn valid_history(messages: &[Value]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     let mut open: BTreeSet<String> = BTreeSet::new();
     for (at, message) in messages.iter().enumerate() {
-        let role = message["role"]
-            .as_str()
-            .ok_or(format!("message {at} has no role: {message}"))?;
+        let role =
+            message["role"].as_str().ok_or(format!("message {at} has no role: {message}"))?;
         if role == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or("");
             if !open.remove(id) {
-                return Err(format!(
-                    "message {at} answers {id:?}, which no open call has"
-                ));
+                return Err(format!("message {at} answers {id:?}, which no open call has"));
             }
             continue;
         }
         if let Some(id) = open.first() {
-            return Err(format!(
-                "message {at} ({role}) comes before the result of call {id:?}"
-            ));
+            return Err(format!("message {at} ({role}) comes before the result of call {id:?}"));
         }
         match role {
             "system" if at > 0 => return Err(format!("message {at} is a second system prompt")),
@@ -107,10 +85,7 @@ fn check_calls(
     message: &Value,
     seen: &mut BTreeSet<String>,
 ) -> Result<BTreeSet<String>, String> {
-    let calls = message["tool_calls"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
     if calls.is_empty() && !message["content"].is_string() {
         return Err(format!("message {at} neither says nor calls anything"));
     }
@@ -124,9 +99,7 @@ fn check_calls(
         }
         let arguments = call["function"]["arguments"].as_str().unwrap_or("");
         if !serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object()) {
-            return Err(format!(
-                "message {at} has arguments that are no JSON object: {arguments}"
-            ));
+            return Err(format!("message {at} has arguments that are no JSON object: {arguments}"));
         }
         ids.insert(id.to_owned());
     }
@@ -152,14 +125,7 @@ mod tests {
     fn a_conversation_with_paired_calls_is_valid() {
         let user = json!({ "role": "user", "content": "x" });
         let end = json!({ "role": "assistant", "content": "done" });
-        let messages = [
-            user,
-            call("a", "{}"),
-            result("a"),
-            call("b", "{}"),
-            result("b"),
-            end,
-        ];
+        let messages = [user, call("a", "{}"), result("a"), call("b", "{}"), result("b"), end];
         assert_eq!(valid_history(&messages), Ok(()));
     }
 
@@ -168,24 +134,12 @@ mod tests {
         let user = json!({ "role": "user", "content": "x" });
         for (messages, cause) in [
             (vec![call("a", "{}")], "has no result"),
-            (
-                vec![call("a", "{}"), user.clone()],
-                "comes before the result",
-            ),
+            (vec![call("a", "{}"), user.clone()], "comes before the result"),
             (vec![user, result("a")], "which no open call has"),
-            (
-                vec![call("a", "{}"), result("a"), call("a", "{}"), result("a")],
-                "was used before",
-            ),
+            (vec![call("a", "{}"), result("a"), call("a", "{}"), result("a")], "was used before"),
             (vec![call("", "{}"), result("")], "is empty"),
-            (
-                vec![call("a", "{\"command\": \"ls"), result("a")],
-                "no JSON object",
-            ),
-            (
-                vec![json!({ "role": "assistant", "content": null })],
-                "neither says nor calls",
-            ),
+            (vec![call("a", "{\"command\": \"ls"), result("a")], "no JSON object"),
+            (vec![json!({ "role": "assistant", "content": null })], "neither says nor calls"),
         ] {
             let error = valid_history(&messages).unwrap_err();
             assert!(error.contains(cause), "expected {cause:?}, got {error:?}");

@@ -126,7 +126,9 @@ mod tests {
     #[test]
     fn every_behaviour_is_a_module() {
         use Behaviour::*;
-        for behaviour in [Returns("ü\"\\"), Fails("no"), Echoes, Traps, Loops, Recurses, Hoards, Waits("v1")] {
+        for behaviour in
+            [Returns("ü\"\\"), Fails("no"), Echoes, Traps, Loops, Recurses, Hoards, Waits("v1")]
+        {
             assert!(tool("does things", behaviour).starts_with(b"\0asm"), "{behaviour:?}");
         }
     }

@@ -60,13 +60,9 @@ pub struct Reasoning {
 impl Reasoning {
     /// The thinking text, whichever field it came in.
     pub fn text(&self) -> Option<&str> {
-        [
-            &self.reasoning_content,
-            &self.reasoning,
-            &self.reasoning_text,
-        ]
-        .into_iter()
-        .find_map(|t| t.as_deref())
+        [&self.reasoning_content, &self.reasoning, &self.reasoning_text]
+            .into_iter()
+            .find_map(|t| t.as_deref())
     }
 }
 
@@ -98,17 +94,12 @@ fn function() -> String {
 impl Message {
     /// A message of the person.
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User {
-            content: content.into(),
-        }
+        Self::User { content: content.into() }
     }
 
     /// The result of the call `id`.
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self::Tool {
-            tool_call_id: id.into(),
-            content: content.into(),
-        }
+        Self::Tool { tool_call_id: id.into(), content: content.into() }
     }
 }
 

@@ -91,11 +91,7 @@ impl Call {
     pub(super) fn new(name: &str, arguments: String) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(1);
         let id = format!("call_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        Self {
-            id,
-            name: name.to_owned(),
-            arguments,
-        }
+        Self { id, name: name.to_owned(), arguments }
     }
 }
 
@@ -137,12 +133,7 @@ impl Default for Completion {
 impl Completion {
     /// The finish reason that goes with what the reply holds.
     pub(super) fn natural_finish(&self) -> String {
-        if self.calls.is_empty() {
-            "stop"
-        } else {
-            "tool_calls"
-        }
-        .to_owned()
+        if self.calls.is_empty() { "stop" } else { "tool_calls" }.to_owned()
     }
 
     fn usage_json(&self) -> Value {
@@ -164,11 +155,7 @@ impl Completion {
             Some((field, thought)) => message.extend(reasoning_delta(*field, thought)),
             None => {}
         }
-        let content = if text.is_empty() {
-            Value::Null
-        } else {
-            text.into()
-        };
+        let content = if text.is_empty() { Value::Null } else { text.into() };
         message.insert("content".into(), content);
         if !self.calls.is_empty() {
             let calls = self.calls.iter().map(|call| {
@@ -188,10 +175,7 @@ impl Completion {
 
     /// The reply as a stream of events.
     pub(super) fn events(&self) -> Vec<Event> {
-        let mut writer = Writer {
-            completion: self,
-            events: Vec::new(),
-        };
+        let mut writer = Writer { completion: self, events: Vec::new() };
         writer.comment(": keep-alive");
         writer.delta(Part::Role, json!({ "role": "assistant", "content": null }));
         writer.reasoning();
@@ -217,10 +201,7 @@ impl Writer<'_> {
 
     fn line(&mut self, part: Part, line: &str) {
         let end = self.completion.line_end;
-        self.events.push(Event {
-            part,
-            bytes: format!("{line}{end}{end}").into_bytes(),
-        });
+        self.events.push(Event { part, bytes: format!("{line}{end}{end}").into_bytes() });
     }
 
     fn chunk(&mut self, part: Part, choices: Value, usage: Option<Value>) {
@@ -236,11 +217,7 @@ impl Writer<'_> {
     }
 
     fn delta(&mut self, part: Part, delta: Value) {
-        self.chunk(
-            part,
-            json!([{ "index": 0, "delta": delta, "finish_reason": null }]),
-            None,
-        );
+        self.chunk(part, json!([{ "index": 0, "delta": delta, "finish_reason": null }]), None);
     }
 
     fn reasoning(&mut self) {
@@ -255,10 +232,7 @@ impl Writer<'_> {
             return;
         }
         for piece in self.pieces(thought) {
-            self.delta(
-                Part::Reasoning,
-                Value::Object(reasoning_delta(*field, &piece)),
-            );
+            self.delta(Part::Reasoning, Value::Object(reasoning_delta(*field, &piece)));
         }
     }
 
@@ -314,11 +288,7 @@ impl Writer<'_> {
         match self.completion.usage_place {
             UsagePlace::LastChunk => self.chunk(Part::Usage, json!([]), Some(usage)),
             UsagePlace::LastChunkWithChoice => {
-                self.chunk(
-                    Part::Usage,
-                    json!([{ "index": 0, "delta": {} }]),
-                    Some(usage),
-                );
+                self.chunk(Part::Usage, json!([{ "index": 0, "delta": {} }]), Some(usage));
             }
             UsagePlace::Choice | UsagePlace::EveryChunk | UsagePlace::Nowhere => {}
         }
@@ -378,15 +348,10 @@ fn call_deltas(shape: CallShape, index: usize, call: &Call) -> Vec<Value> {
     if shape == CallShape::Whole {
         return vec![entry(true, &pieces[0])];
     }
-    std::iter::once(entry(true, ""))
-        .chain(pieces.iter().map(|piece| entry(false, piece)))
-        .collect()
+    std::iter::once(entry(true, "")).chain(pieces.iter().map(|piece| entry(false, piece))).collect()
 }
 
 fn pieces_of(text: &str, size: usize) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars
-        .chunks(size)
-        .map(|piece| piece.iter().collect())
-        .collect()
+    chars.chunks(size).map(|piece| piece.iter().collect()).collect()
 }

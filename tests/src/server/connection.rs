@@ -12,15 +12,10 @@ use super::{Request, Shared};
 
 /// Answers requests until the client leaves or a reply ends the connection.
 pub(super) fn serve(stream: Arc<TcpStream>, shared: &Shared) {
-    let mut connection = Connection {
-        stream,
-        buffer: Vec::with_capacity(2 * BLOCK),
-        read: 0,
-    };
+    let mut connection = Connection { stream, buffer: Vec::with_capacity(2 * BLOCK), read: 0 };
     while let Ok(Some(request)) = connection.read_request() {
-        let last = request
-            .header("connection")
-            .is_some_and(|value| value.eq_ignore_ascii_case("close"));
+        let last =
+            request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         let reply = shared.answer(request);
         match connection.play(&reply.steps()) {
             Ok(true) if !last => {}
@@ -52,10 +47,7 @@ impl Connection {
         self.read = end + 4;
         let mut lines = head.split("\r\n");
         let mut words = lines.next().unwrap_or("").split(' ').map(str::to_owned);
-        let (method, path) = (
-            words.next().unwrap_or_default(),
-            words.next().unwrap_or_default(),
-        );
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let headers = lines
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
@@ -98,16 +90,11 @@ impl Connection {
         if request.header("expect").is_some() {
             (&*self.stream).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
-        if request
-            .header("transfer-encoding")
-            .is_some_and(|value| value.contains("chunked"))
-        {
+        if request.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
             return self.read_chunked();
         }
-        let length = request
-            .header("content-length")
-            .and_then(|value| value.parse().ok())
-            .unwrap_or(0);
+        let length =
+            request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
         self.take(length)
     }
 
@@ -188,7 +175,5 @@ impl Connection {
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack
-        .windows(needle.len())
-        .position(|window| window == needle)
+    haystack.windows(needle.len()).position(|window| window == needle)
 }

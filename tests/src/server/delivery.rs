@@ -81,15 +81,8 @@ pub(super) struct Delivery<'a> {
 impl Delivery<'_> {
     /// The steps that send `head` (status line and headers, without the framing's own) and the events.
     pub(super) fn steps(&self, head: &str, events: &[Event]) -> Vec<Step> {
-        let mut sink = Sink {
-            framing: self.framing,
-            steps: Vec::new(),
-        };
-        for (_, fault) in self
-            .faults
-            .iter()
-            .filter(|(spot, _)| *spot == Spot::BeforeHeaders)
-        {
+        let mut sink = Sink { framing: self.framing, steps: Vec::new() };
+        for (_, fault) in self.faults.iter().filter(|(spot, _)| *spot == Spot::BeforeHeaders) {
             if sink.strike(fault) {
                 return sink.steps;
             }
@@ -108,10 +101,7 @@ impl Delivery<'_> {
 
     /// Sends the body; whether a fault has ended it.
     fn body(&self, sink: &mut Sink, events: &[Event]) -> bool {
-        let bytes: Vec<u8> = events
-            .iter()
-            .flat_map(|event| event.bytes.iter().copied())
-            .collect();
+        let bytes: Vec<u8> = events.iter().flat_map(|event| event.bytes.iter().copied()).collect();
         let mut faults: Vec<(usize, &Fault)> = self
             .faults
             .iter()
@@ -154,9 +144,7 @@ impl Delivery<'_> {
             return;
         }
         if self.piece > 0 {
-            return bytes[range]
-                .chunks(self.piece)
-                .for_each(|piece| sink.piece(piece));
+            return bytes[range].chunks(self.piece).for_each(|piece| sink.piece(piece));
         }
         let mut start = 0;
         for event in events {
@@ -173,9 +161,7 @@ impl Delivery<'_> {
 /// The byte of the body that a spot means. A spot that the reply does not have is a mistake in the test.
 fn offset(spot: Spot, events: &[Event]) -> usize {
     let middle_of = |part: Part| {
-        let of_part: Vec<usize> = (0..events.len())
-            .filter(|&i| events[i].part == part)
-            .collect();
+        let of_part: Vec<usize> = (0..events.len()).filter(|&i| events[i].part == part).collect();
         let index = *of_part
             .get(1)
             .or(of_part.first())

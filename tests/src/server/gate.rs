@@ -23,9 +23,8 @@ impl Gate {
     /// Waits until a reply has been sent up to this gate.
     pub fn wait_until_reached(&self) {
         let (lock, condvar) = &*self.0;
-        let (guard, found) = deadline::wait(condvar, lock.lock().unwrap(), |state| {
-            state.reached.then_some(())
-        });
+        let (guard, found) =
+            deadline::wait(condvar, lock.lock().unwrap(), |state| state.reached.then_some(()));
         drop(guard);
         assert!(found.is_some(), "no reply came to the gate");
     }

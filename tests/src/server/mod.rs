@@ -117,12 +117,7 @@ impl Server {
     /// The one request there was.
     pub fn single_request(&self) -> Arc<Request> {
         let requests = self.requests();
-        assert_eq!(
-            requests.len(),
-            1,
-            "expected a single request, got {}",
-            requests.len()
-        );
+        assert_eq!(requests.len(), 1, "expected a single request, got {}", requests.len());
         Arc::clone(&requests[0])
     }
 

@@ -48,20 +48,14 @@ impl Reply {
 
     fn completion(completion: Completion) -> Self {
         let finish = Some(completion.natural_finish());
-        Self::new(Body::Stream(Completion {
-            finish,
-            ..completion
-        }))
+        Self::new(Body::Stream(Completion { finish, ..completion }))
     }
 
     // What is said.
 
     /// The model says something and stops.
     pub fn text(text: &str) -> Self {
-        Self::completion(Completion {
-            text: text.to_owned(),
-            ..Completion::default()
-        })
+        Self::completion(Completion { text: text.to_owned(), ..Completion::default() })
     }
 
     /// The model calls a tool.
@@ -72,10 +66,7 @@ impl Reply {
     /// The model calls a tool with these characters as arguments, JSON or not.
     pub fn call_raw(name: &str, arguments: &str) -> Self {
         let calls = vec![Call::new(name, arguments.to_owned())];
-        Self::completion(Completion {
-            calls,
-            ..Completion::default()
-        })
+        Self::completion(Completion { calls, ..Completion::default() })
     }
 
     /// The model runs a command.
@@ -86,8 +77,7 @@ impl Reply {
     /// One more call in the same reply.
     #[must_use]
     pub fn and_call(self, name: &str, arguments: Value) -> Self {
-        self.change(|c| c.calls.push(Call::new(name, arguments.to_string())))
-            .natural_finish()
+        self.change(|c| c.calls.push(Call::new(name, arguments.to_string()))).natural_finish()
     }
 
     /// Words before the calls.
@@ -114,10 +104,7 @@ impl Reply {
     #[must_use]
     pub fn ids(self, ids: &[&str]) -> Self {
         self.change(|c| {
-            c.calls
-                .iter_mut()
-                .zip(ids)
-                .for_each(|(call, id)| call.id = (*id).to_owned())
+            c.calls.iter_mut().zip(ids).for_each(|(call, id)| call.id = (*id).to_owned())
         })
     }
 
@@ -304,39 +291,27 @@ impl Reply {
 
     /// What the connection does.
     pub(super) fn steps(&self) -> Arc<Vec<Step>> {
-        self.ready
-            .clone()
-            .unwrap_or_else(|| Arc::new(self.compile()))
+        self.ready.clone().unwrap_or_else(|| Arc::new(self.compile()))
     }
 
     fn compile(&self) -> Vec<Step> {
         let (content_type, events) = match &self.body {
             Body::Wire(bytes) => return vec![Step::Send(bytes.clone()), Step::Close],
             Body::Stream(completion) => ("text/event-stream", completion.events()),
-            Body::Plain(completion) => (
-                "application/json",
-                whole(completion.plain().to_string().as_bytes()),
-            ),
+            Body::Plain(completion) => {
+                ("application/json", whole(completion.plain().to_string().as_bytes()))
+            }
             Body::Bytes(content_type, bytes) => (content_type.as_str(), whole(bytes)),
         };
         let streamed = matches!(self.body, Body::Stream(_));
-        let default = if streamed {
-            Framing::Chunked
-        } else {
-            Framing::Length
-        };
+        let default = if streamed { Framing::Chunked } else { Framing::Length };
         let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, phrase(self.status));
         head.push_str(&format!("Content-Type: {content_type}\r\n"));
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         let framing = self.framing.unwrap_or(default);
-        Delivery {
-            framing,
-            piece: self.piece,
-            faults: &self.faults,
-        }
-        .steps(&head, &events)
+        Delivery { framing, piece: self.piece, faults: &self.faults }.steps(&head, &events)
     }
 
     fn change(mut self, change: impl FnOnce(&mut Completion)) -> Self {
@@ -353,10 +328,7 @@ impl Reply {
 }
 
 fn whole(bytes: &[u8]) -> Vec<Event> {
-    vec![Event {
-        part: Part::Other,
-        bytes: bytes.to_vec(),
-    }]
+    vec![Event { part: Part::Other, bytes: bytes.to_vec() }]
 }
 
 fn phrase(status: u16) -> &'static str {

@@ -26,20 +26,13 @@ pub struct Request {
 impl Request {
     /// The value of a header, by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
     /// The body as JSON.
     pub fn body(&self) -> Value {
         serde_json::from_slice(&self.raw).unwrap_or_else(|error| {
-            panic!(
-                "request {} is not JSON ({error}): {}",
-                self.number,
-                self.text()
-            )
+            panic!("request {} is not JSON ({error}): {}", self.number, self.text())
         })
     }
 
@@ -50,10 +43,7 @@ impl Request {
 
     /// The conversation that was sent.
     pub fn messages(&self) -> Vec<Value> {
-        self.body()["messages"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default()
+        self.body()["messages"].as_array().cloned().unwrap_or_default()
     }
 
     /// The newest message.
@@ -64,23 +54,14 @@ impl Request {
     /// The content of the newest message, for a step that answers a tool call: what the model gets to see of it.
     pub fn tool_result(&self) -> String {
         let message = self.last_message();
-        assert_eq!(
-            message["role"], "tool",
-            "expected a tool result, got {message:#}"
-        );
-        message["content"]
-            .as_str()
-            .expect("a tool result is text")
-            .to_owned()
+        assert_eq!(message["role"], "tool", "expected a tool result, got {message:#}");
+        message["content"].as_str().expect("a tool result is text").to_owned()
     }
 
     /// Names of the tools on offer, in order.
     pub fn tool_names(&self) -> Vec<String> {
         let body = self.body();
-        let tools = body["tools"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         tools
             .iter()
             .map(|tool| tool["function"]["name"].as_str().unwrap_or("").to_owned())
@@ -91,11 +72,7 @@ impl Request {
     pub fn tool(&self, name: &str) -> Option<Value> {
         let body = self.body();
         let tools = body["tools"].as_array()?;
-        tools
-            .iter()
-            .map(|tool| &tool["function"])
-            .find(|tool| tool["name"] == name)
-            .cloned()
+        tools.iter().map(|tool| &tool["function"]).find(|tool| tool["name"] == name).cloned()
     }
 
     /// The bytes of the `tools` array as they went over the wire.
@@ -144,14 +121,8 @@ mod tests {
     #[test]
     fn the_bytes_of_a_top_level_array_are_found_whatever_strings_hold() {
         let json = br#"{"messages":[{"content":"\"tools\":[ } ]"}], "tools": [{"a":"]"},{"b":[1]}] ,"x":1}"#;
-        assert_eq!(
-            value_bytes(json, b"\"tools\":"),
-            br#"[{"a":"]"},{"b":[1]}]"#
-        );
-        assert_eq!(
-            value_bytes(json, b"\"messages\":"),
-            br#"[{"content":"\"tools\":[ } ]"}]"#
-        );
+        assert_eq!(value_bytes(json, b"\"tools\":"), br#"[{"a":"]"},{"b":[1]}]"#);
+        assert_eq!(value_bytes(json, b"\"messages\":"), br#"[{"content":"\"tools\":[ } ]"}]"#);
         assert_eq!(value_bytes(json, b"\"none\":"), b"");
     }
 }

@@ -42,10 +42,7 @@ impl Answer {
 
     fn said(&self) -> String {
         let chunks = self.chunks();
-        chunks
-            .iter()
-            .filter_map(|c| c["choices"][0]["delta"]["content"].as_str())
-            .collect()
+        chunks.iter().filter_map(|c| c["choices"][0]["delta"]["content"].as_str()).collect()
     }
 }
 
@@ -59,9 +56,7 @@ impl Client {
         let head = format!(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n"
         );
-        self.0
-            .write_all(format!("{head}{body}").as_bytes())
-            .unwrap();
+        self.0.write_all(format!("{head}{body}").as_bytes()).unwrap();
         self.read()
     }
 
@@ -118,18 +113,13 @@ fn ask(server: &Server) -> Answer {
 #[test]
 fn replies_come_in_order_over_one_connection_and_requests_are_kept() {
     let server = Server::start();
-    server
-        .reply(Reply::text("Hello there"))
-        .reply(Reply::bash("ls"));
+    server.reply(Reply::text("Hello there")).reply(Reply::bash("ls"));
     let mut client = Client::of(&server);
 
     let first = client.post(r#"{"model":"a"}"#);
     let second = client.post(r#"{"model":"b"}"#);
 
-    assert_eq!(
-        (first.status, first.said().as_str(), first.whole),
-        (200, "Hello there", true)
-    );
+    assert_eq!((first.status, first.said().as_str(), first.whole), (200, "Hello there", true));
     assert!(first.text().ends_with("data: [DONE]\n\n"));
     assert!(second.text().contains(r#""name":"bash""#));
     assert_eq!(server.connections(), 1);
@@ -142,11 +132,7 @@ fn a_request_beyond_the_script_is_told_so_and_not_kept_waiting() {
     let server = Server::start();
     let answer = ask(&server);
     assert_eq!(answer.status, 400);
-    assert!(
-        answer
-            .text()
-            .contains("the script has no reply for request 1")
-    );
+    assert!(answer.text().contains("the script has no reply for request 1"));
 }
 
 #[test]
@@ -169,17 +155,9 @@ fn a_reply_can_be_split_at_every_byte() {
 #[test]
 fn every_call_shape_spells_the_same_arguments() {
     use CallShape::*;
-    for shape in [
-        Indexed,
-        Whole,
-        IdOnly,
-        FirstIdOnly,
-        NoId,
-        EmptyLater,
-        Repeated,
-        Bytewise,
-        Interleaved,
-    ] {
+    for shape in
+        [Indexed, Whole, IdOnly, FirstIdOnly, NoId, EmptyLater, Repeated, Bytewise, Interleaved]
+    {
         let server = Server::start();
         let reply = Reply::call("bash", json!({ "command": "echo 'ü'" }));
         server.reply(reply.and_call("add", json!({ "a": 1 })).shape(shape));
@@ -187,16 +165,12 @@ fn every_call_shape_spells_the_same_arguments() {
         let entries: Vec<&Value> = chunks
             .iter()
             .filter_map(|chunk| {
-                chunk["choices"][0]["delta"]["tool_calls"][0]
-                    .as_object()
-                    .map(|_| chunk)
+                chunk["choices"][0]["delta"]["tool_calls"][0].as_object().map(|_| chunk)
             })
             .map(|chunk| &chunk["choices"][0]["delta"]["tool_calls"][0])
             .collect();
-        let spelled: String = entries
-            .iter()
-            .filter_map(|entry| entry["function"]["arguments"].as_str())
-            .collect();
+        let spelled: String =
+            entries.iter().filter_map(|entry| entry["function"]["arguments"].as_str()).collect();
         let mut letters: Vec<char> = spelled.chars().collect();
         let mut expected: Vec<char> = r#"{"command":"echo 'ü'"}{"a":1}"#.chars().collect();
         if shape == Interleaved {
@@ -204,10 +178,8 @@ fn every_call_shape_spells_the_same_arguments() {
             expected.sort_unstable();
         }
         assert_eq!(letters, expected, "{shape:?}");
-        let ids = entries
-            .iter()
-            .filter(|e| e["id"].as_str().is_some_and(|id| !id.is_empty()))
-            .count();
+        let ids =
+            entries.iter().filter(|e| e["id"].as_str().is_some_and(|id| !id.is_empty())).count();
         let indexes = entries.iter().filter(|e| e["index"].is_u64()).count();
         match shape {
             NoId => assert_eq!((ids, indexes), (0, entries.len())),
@@ -222,28 +194,20 @@ fn every_call_shape_spells_the_same_arguments() {
 #[test]
 fn a_plain_reply_holds_what_the_stream_would() {
     let server = Server::start();
-    let reply = Reply::bash("ls")
-        .saying("Looking.")
-        .thinking(ReasoningField::Content, "hm");
+    let reply = Reply::bash("ls").saying("Looking.").thinking(ReasoningField::Content, "hm");
     server.reply(reply.plain().usage(7, 3));
     let body: Value = serde_json::from_str(&ask(&server).text()).unwrap();
     let message = &body["choices"][0]["message"];
     assert_eq!(message["content"], "Looking.");
     assert_eq!(message["reasoning_content"], "hm");
-    assert_eq!(
-        message["tool_calls"][0]["function"]["arguments"],
-        r#"{"command":"ls"}"#
-    );
+    assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"command":"ls"}"#);
     assert_eq!(body["usage"]["total_tokens"], 10);
 }
 
 #[test]
 fn faults_strike_in_the_part_they_are_said_to() {
-    let reply = || {
-        Reply::bash("ls -l")
-            .saying("One two three")
-            .thinking(ReasoningField::Plain, "hm so")
-    };
+    let reply =
+        || Reply::bash("ls -l").saying("One two three").thinking(ReasoningField::Plain, "hm so");
     let at = |spot| {
         let server = Server::start();
         server.reply(reply().fault(spot, Fault::Cut));
@@ -252,10 +216,7 @@ fn faults_strike_in_the_part_they_are_said_to() {
         answer
     };
     assert_eq!(at(Spot::BeforeHeaders).head, "");
-    assert_eq!(
-        (at(Spot::BeforeBody).status, at(Spot::BeforeBody).body()),
-        (200, Vec::new())
-    );
+    assert_eq!((at(Spot::BeforeBody).status, at(Spot::BeforeBody).body()), (200, Vec::new()));
     let thinking = at(Spot::InReasoning).text();
     assert!(thinking.contains("\"reasoning\":\"hm \"") && !thinking.contains("content\":\"One"));
     let text = at(Spot::InText).text();
@@ -284,10 +245,7 @@ fn a_reset_is_an_error_to_the_reader() {
     let server = Server::start();
     server.reply(Reply::reset());
     let mut client = Client::of(&server);
-    client
-        .0
-        .write_all(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
-        .unwrap();
+    client.0.write_all(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 0\r\n\r\n").unwrap();
     let error = client.0.read(&mut [0; 8]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }
@@ -311,10 +269,7 @@ fn a_stalled_reply_ends_when_the_client_leaves_or_the_server_stops() {
     let server = Server::start();
     server.reply(Reply::stall()).reply(Reply::text("next"));
     let mut client = Client::of(&server);
-    client
-        .0
-        .write_all(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
-        .unwrap();
+    client.0.write_all(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 0\r\n\r\n").unwrap();
     server.wait_for_requests(1);
     assert_eq!(ask(&server).said(), "next");
     drop(server);
@@ -339,15 +294,9 @@ fn status_headers_and_other_paths() {
     assert!(answer.head.contains("Retry-After: 1\r\n"));
 
     let mut client = Client::of(&server);
-    client
-        .0
-        .write_all(b"GET /v1/models HTTP/1.1\r\n\r\n")
-        .unwrap();
+    client.0.write_all(b"GET /v1/models HTTP/1.1\r\n\r\n").unwrap();
     assert!(client.read().text().contains("scripted"));
-    assert_eq!(
-        (server.requests().len(), server.other_requests().len()),
-        (1, 1)
-    );
+    assert_eq!((server.requests().len(), server.other_requests().len()), (1, 1));
 }
 
 #[test]
@@ -357,10 +306,7 @@ fn chunked_request_bodies_are_read() {
     let mut client = Client::of(&server);
     let head = b"POST /v1/chat/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
     client.0.write_all(head).unwrap();
-    client
-        .0
-        .write_all(b"4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n")
-        .unwrap();
+    client.0.write_all(b"4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n").unwrap();
     assert_eq!(client.read().said(), "ok");
     assert_eq!(server.single_request().body(), json!({ "a": 1 }));
 }
@@ -368,11 +314,7 @@ fn chunked_request_bodies_are_read() {
 #[test]
 fn a_refusing_port_refuses_until_it_is_opened() {
     let refusing = Refusing::port();
-    let address = refusing
-        .url()
-        .trim_start_matches("http://")
-        .trim_end_matches("/v1")
-        .to_owned();
+    let address = refusing.url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
     let error = TcpStream::connect(&address).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
     let server = refusing.open();
