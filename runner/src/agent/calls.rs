@@ -57,8 +57,8 @@ impl Agent {
             cwd: self.bash.cwd(),
         });
         let workshop = Workshop {
-            settings: &self.settings,
-            system: &self.system,
+            settings: self.live.settings(),
+            system: self.live.system(),
             model: &*self.model,
             toolbox: &self.toolbox,
             bash: &self.bash,

@@ -25,7 +25,7 @@ const HEADING: &str = "[The conversation so far was replaced by your summary of 
 impl Agent {
     /// Compacts when the context is over its limit; a failure is told and work goes on.
     pub(super) async fn make_room(&mut self, cancel: &CancellationToken) -> Result<(), Stop> {
-        if self.tokens() <= budget::limit(&self.settings).max(self.compact_floor) {
+        if self.tokens() <= budget::limit(self.live.settings()).max(self.compact_floor) {
             return Ok(());
         }
         let result = self.compact("", cancel).await;
@@ -34,7 +34,7 @@ impl Agent {
             Err(error) => self.events.warn(format!("compaction failed, going on without it: {error}")),
             Ok(()) => {}
         }
-        self.compact_floor = self.tokens() + self.settings.context_window / 10;
+        self.compact_floor = self.tokens() + self.live.settings().context_window / 10;
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl Agent {
         if let Err(error) = self.session.replace(&kept) {
             self.events.warn(format!("the old transcript could not be archived: {error}"));
         }
-        self.conversation = Conversation::new(kept, self.settings.keep_reasoning);
+        self.conversation = Conversation::new(kept, self.live.settings().keep_reasoning);
         let after = self.tokens();
         self.events.send(Event::Compacted { before, after });
         Ok(())
@@ -77,7 +77,7 @@ impl Agent {
     /// The latest step within a quarter of the window, long tool results clipped; nothing if it cannot fit.
     fn fit(&self, step: &[Message]) -> Vec<Message> {
         // A quarter of the window in characters, at four to the token.
-        let budget = self.settings.context_window as usize;
+        let budget = self.live.settings().context_window as usize;
         let length = |m: &Message| serde_json::to_string(m).map_or(0, |s| s.len());
         let total: usize = step.iter().map(length).sum();
         if total <= budget {
@@ -106,14 +106,14 @@ impl Agent {
         keeps_step: bool,
         cancel: &CancellationToken,
     ) -> Result<String, ModelError> {
-        let mut ask = self.prompts.compact.trim_end().to_owned();
+        let mut ask = self.live.compact().trim_end().to_owned();
         if !instructions.is_empty() {
             let _ = write!(ask, "\n\nThe person adds: {instructions}");
         }
         if keeps_step {
             ask.push_str("\n\nYour latest step (your last message and its tool results) stays word for word after the summary.");
         }
-        let mut messages = Conversation::new(history.to_vec(), self.settings.keep_reasoning);
+        let mut messages = Conversation::new(history.to_vec(), self.live.settings().keep_reasoning);
         messages.push(Message::user(&ask));
         match self.summary_from(&messages, true, cancel).await {
             Ok(Some(summary)) => return Ok(summary),
@@ -143,8 +143,8 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> Result<Option<String>, ModelError> {
         let request = Request {
-            settings: &self.settings,
-            system: &self.system,
+            settings: self.live.settings(),
+            system: self.live.system(),
             messages: messages.wire(),
             tools: if with_tools { self.toolbox.schemas() } else { bytes::Bytes::new() },
             forbid_tools: with_tools,

@@ -10,7 +10,7 @@ mod compact;
 mod conversation;
 pub mod event;
 mod refresh;
-mod session;
+mod sessions;
 mod subagent;
 mod turn;
 
@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::config::Settings;
+use crate::config::Live;
 use crate::env::Env;
 use crate::model::Model;
 use crate::model::message::Usage;
@@ -31,14 +31,13 @@ use crate::tools::bash::Bash;
 use crate::tools::toolbox::Toolbox;
 use channel::Inputs;
 use conversation::Conversation;
-use event::{Event, Input};
+use event::Input;
 
 /// The agent of one project.
 pub struct Agent {
     project: Project,
-    settings: Settings,
-    /// The system prompt, the same bytes for the whole session.
-    system: String,
+    /// Settings and prompts in force.
+    live: Live,
     model: Rc<dyn Model>,
     toolbox: Toolbox,
     bash: Bash,

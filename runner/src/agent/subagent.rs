@@ -4,7 +4,7 @@
 use super::calls::Workshop;
 use super::conversation::Conversation;
 use crate::model::message::Message;
-use crate::model::{ModelEvent, Request, assemble};
+use crate::model::{ModelEvent, Request, sanitize_arguments, unique_ids};
 
 /// Model calls a sub-agent may make.
 const MAX_STEPS: u32 = 40;
@@ -48,8 +48,8 @@ impl<'a> Subagent<'a> {
         };
         let completion = workshop.model.complete(request, workshop.cancel, &mut on_event).await;
         let mut message = completion.map_err(|e| e.to_string())?.message;
-        let bad = assemble::sanitize_arguments(&mut message);
-        assemble::unique_ids(&mut message, |id| self.conversation.has_call(id));
+        let bad = sanitize_arguments(&mut message);
+        unique_ids(&mut message, |id| self.conversation.has_call(id));
         let calls = message.tool_calls.clone();
         let answer = message.content.clone();
         self.conversation.push(Message::Assistant(message));

@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 use super::Agent;
 use super::event::{Event, TurnEnd};
 use crate::model::message::{Assistant, Message, Usage};
-use crate::model::{Completion, Finish, ModelError, ModelEvent, Request, assemble, text_calls};
+use crate::model::{
+    Completion, Finish, ModelError, ModelEvent, Request, sanitize_arguments, text_calls, unique_ids,
+};
 
 /// Replies in a row that cannot be used before the turn is given up.
 const UNUSABLE_REPLIES: u32 = 3;
@@ -61,7 +63,9 @@ impl Agent {
             for message in self.inputs.take_messages() {
                 self.hear(message);
             }
-            self.refresh();
+            for notice in self.refresh() {
+                self.hear_own(&notice);
+            }
             self.make_room(cancel).await?;
             let reply = self.ask(step, cancel).await?;
             let calls = &reply.message.tool_calls;
@@ -105,8 +109,8 @@ impl Agent {
 
     async fn request(&self, cancel: &CancellationToken) -> Result<Completion, ModelError> {
         let request = Request {
-            settings: &self.settings,
-            system: &self.system,
+            settings: self.live.settings(),
+            system: self.live.system(),
             messages: self.conversation.wire(),
             tools: self.toolbox.schemas(),
             forbid_tools: false,
@@ -132,14 +136,14 @@ impl Agent {
     /// Makes a reply fit for the transcript and puts it there.
     fn accept(&mut self, step: u32, completion: Completion) -> Reply {
         let Completion { mut message, usage, finish } = completion;
-        let bad_arguments = assemble::sanitize_arguments(&mut message);
+        let bad_arguments = sanitize_arguments(&mut message);
         if message.content.as_deref().is_some_and(|c| c.trim().is_empty()) {
             message.content = None;
         }
         if message.tool_calls.is_empty() {
             self.calls_written_as_text(&mut message);
         }
-        assemble::unique_ids(&mut message, |id| self.conversation.has_call(id));
+        unique_ids(&mut message, |id| self.conversation.has_call(id));
         if message.content.is_some() || !message.tool_calls.is_empty() {
             self.record(Message::Assistant(message.clone()), usage, Some(step));
         }
@@ -159,7 +163,7 @@ impl Agent {
         if calls.is_empty() {
             return;
         }
-        if self.settings.text_tool_calls {
+        if self.live.settings().text_tool_calls {
             message.tool_calls = text_calls::into_calls(calls);
         } else {
             self.events.warn(
@@ -171,11 +175,11 @@ impl Agent {
 
     fn explain(&self, finish: Finish) {
         match finish {
-            Finish::Length if self.tokens() * 20 >= self.settings.context_window * 19 => {
+            Finish::Length if self.tokens() * 20 >= self.live.settings().context_window * 19 => {
                 self.events.warn("the reply was cut: the context window is full");
             }
             Finish::Length => {
-                let cap = self.settings.max_tokens;
+                let cap = self.live.settings().max_tokens;
                 let cap = cap.map_or("the server's limit".to_owned(), |n| format!("max_tokens = {n}"));
                 self.events.warn(format!("the reply was cut at {cap}; raise max_tokens for longer ones"));
             }
@@ -184,11 +188,18 @@ impl Agent {
         }
     }
 
-    /// Runs the calls of a reply one after another; a result for each is in the transcript afterwards.
+    /// Runs the calls of a reply one after another; a result for each is in the transcript afterwards. What is wrong
+    /// with an edit they made to the agent's own files goes with the last one.
     async fn run_calls(&mut self, reply: &Reply, cancel: &CancellationToken) -> Result<(), Stop> {
-        for (index, call) in reply.message.tool_calls.iter().enumerate() {
+        let calls = &reply.message.tool_calls;
+        for (index, call) in calls.iter().enumerate() {
             let bad = reply.bad_arguments.iter().find(|(at, _)| *at == index).map(|(_, why)| why.as_str());
-            let result = self.run_call(call, bad, cancel).await;
+            let mut result = self.run_call(call, bad, cancel).await;
+            if index + 1 == calls.len() {
+                for notice in self.refresh() {
+                    result.content.push_str(&format!("\n\n{notice}"));
+                }
+            }
             self.record(Message::tool(&call.id, &result.content), None, None);
             let (id, name) = (call.id.clone(), call.function.name.clone());
             self.events.send(Event::ToolFinished { id, name, result });
@@ -228,7 +239,7 @@ impl Agent {
     /// Updates the counts after a model call.
     fn count(&mut self, usage: Option<Usage>, reply: &Assistant) {
         if let Some(usage) = usage {
-            let sent_back = self.settings.keep_reasoning || !reply.reasoning.reasoning_details.is_empty();
+            let sent_back = self.live.settings().keep_reasoning || !reply.reasoning.reasoning_details.is_empty();
             let unsent = if sent_back { 0 } else { usage.reasoning };
             self.conversation.measured((usage.prompt + usage.completion).saturating_sub(unsent));
             self.spent.add(&usage);
@@ -237,12 +248,12 @@ impl Agent {
             step: usage,
             session: self.spent,
             context: self.tokens(),
-            window: self.settings.context_window,
+            window: self.live.settings().context_window,
         });
     }
 
     /// Tokens now in context.
     pub(super) fn tokens(&self) -> u64 {
-        self.conversation.tokens(self.system.len() + self.toolbox.schemas().len())
+        self.conversation.tokens(self.live.system().len() + self.toolbox.schemas().len())
     }
 }
