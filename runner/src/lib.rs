@@ -5,7 +5,10 @@
 pub mod agent;
 pub mod config;
 pub mod env;
+pub mod files;
+pub mod git;
 pub mod model;
+pub mod pristine;
 pub mod project;
 pub mod render;
 pub mod session;

@@ -18,9 +18,9 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
 use self::names::{Entry, Standing};
-use self::slot::{Slot, State};
+use self::slot::Slot;
 use super::wasm::{
-    Broken, Call, Grants, Index, Known, Loaded, Loader, Outcome, Phase, Sandbox, Scanner, Seen, Tool, run,
+    Call, Grants, Index, Known, Loaded, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run,
 };
 use super::{CallContext, ToolChange, ToolResult, ToolStatus};
 use crate::env::Env;

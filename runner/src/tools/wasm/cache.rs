@@ -186,7 +186,7 @@ impl Cache {
     }
 }
 
-fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
 }
 

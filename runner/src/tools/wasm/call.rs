@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use wasmtime::{Store, Trap, WasmBacktrace};
 
 use super::broken::{Broken, Phase, clip, one_line};
-use super::engine::{self, MAX_STACK, Ticking};
+use super::engine::{MAX_STACK, Ticking};
 use super::grants::Grants;
 use super::host::{Ask, Permits, State};
 use super::http::{Network, Refusals};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::broken::{Broken, Phase, clip, one_line};
 use super::{engine, lift};
+use crate::env::Env;
 
 /// First argument of the child; `main` hands the rest to [`compile_child_main`] before it parses anything.
 pub const COMPILE_COMMAND: &str = "__compile-wasm";
@@ -31,14 +32,15 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// A child of the running binary.
-    pub fn own_binary() -> Self {
+    /// A child of the running binary; this process, where nobody knows what that is.
+    pub fn own_binary(env: &Env) -> Self {
         // The link names the running file even after an upgrade put another in its place.
-        let linux = Path::new("/proc/self/exe");
-        if cfg!(target_os = "linux") && linux.exists() {
-            return Self::Child(linux.to_owned());
+        let running = Path::new("/proc/self/exe");
+        match &env.exe {
+            Some(_) if cfg!(target_os = "linux") && running.exists() => Self::Child(running.to_owned()),
+            Some(exe) => Self::Child(exe.clone()),
+            None => Self::InProcess,
         }
-        std::env::current_exe().map_or(Self::InProcess, Self::Child)
     }
 
     /// Compiles `bytes` into the file `output`.

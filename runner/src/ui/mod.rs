@@ -1,0 +1,3 @@
+//! Front ends over the agent's event stream.
+
+pub mod stdin;
