@@ -21,6 +21,10 @@ use crate::ui;
 
 /// Runs the program.
 pub fn main() -> Exit {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == COMPILE_COMMAND) {
+        return Outcome::Compiler(compile_child_main(arguments));
+    }
     let result = run(Cli::parse());
     result.unwrap_or_else(|error| {
         complain("error", &format!("{error:#}"));

@@ -27,8 +27,9 @@ use crate::model::Model;
 use crate::model::message::{Message, Usage};
 use crate::project::Project;
 use crate::session::{Session, State};
-use crate::tools::bash::Bash;
+use crate::tools::bash::{self, Bash};
 use crate::tools::toolbox::Toolbox;
+use crate::tools::wasm::{Compiler, Loader};
 use channel::Inputs;
 use conversation::Conversation;
 use event::Input;
@@ -73,9 +74,10 @@ impl Agent {
     /// An agent that takes `inputs` and tells `events`.
     pub fn new(parts: Parts, inputs: UnboundedReceiver<Input>, events: Events, interrupt: Interrupt) -> Self {
         let Parts { project, env, live, model, session: (session, messages, state), max_steps } = parts;
+        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), None);
         let keep_reasoning = live.settings().keep_reasoning;
         Self {
-            toolbox: Toolbox::new(),
+            toolbox: Toolbox::new(&project, &env, loader, bash::schema()),
             bash: Bash::new(&env, &project),
             conversation: Conversation::new(messages, keep_reasoning),
             state: RefCell::new(state),

@@ -64,7 +64,7 @@ impl Agent {
             for message in self.inputs.take_messages() {
                 self.hear(message);
             }
-            for notice in self.refresh() {
+            for notice in self.refresh().await {
                 self.hear_own(&notice);
             }
             self.make_room(cancel).await?;
@@ -198,7 +198,7 @@ impl Agent {
             let bad = reply.bad_arguments.iter().find(|(at, _)| *at == index).map(|(_, why)| why.as_str());
             let mut result = self.run_call(call, bad, cancel).await;
             if index + 1 == calls.len() {
-                for notice in self.refresh() {
+                for notice in self.refresh().await {
                     result.content.push_str(&format!("\n\n{notice}"));
                 }
             }
