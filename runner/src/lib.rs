@@ -13,3 +13,4 @@ pub mod project;
 pub mod render;
 pub mod session;
 pub mod tools;
+pub mod trust;
