@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod config;
+pub mod drift;
 pub mod env;
 pub mod files;
 pub mod git;

@@ -97,11 +97,11 @@ impl Store {
     }
 
     pub(super) fn list(&self) -> Vec<Trusted> {
-        let row = |(root, raw): (&String, &Box<RawValue>)| {
+        let rows = self.projects.iter().filter_map(|(root, raw)| {
             let entry: Entry = serde_json::from_str(raw.get()).ok()?;
             Some(Trusted { root: root.into(), since: entry.since, origin: entry.origin })
-        };
-        self.projects.iter().filter_map(row).collect()
+        });
+        rows.collect()
     }
 }
 
