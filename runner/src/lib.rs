@@ -5,6 +5,7 @@
 pub mod agent;
 pub mod cli;
 pub mod config;
+pub mod drift;
 pub mod env;
 pub mod exit;
 pub mod files;
@@ -16,4 +17,5 @@ pub mod render;
 pub mod session;
 pub mod start;
 pub mod tools;
+pub mod trust;
 pub mod ui;
