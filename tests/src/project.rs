@@ -94,6 +94,13 @@ impl TestEnv {
         Command::new(self.binary.clone(), self.project(), self.vars.clone()).args(arguments)
     }
 
+    /// Any program with this project's directory and variables, for measuring.
+    pub fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> std::process::Command {
+        let mut command = std::process::Command::new(program);
+        command.current_dir(self.project()).env_clear().envs(&self.vars);
+        command
+    }
+
     /// The binary in a terminal.
     pub fn pty<'a>(&self, size: Size, arguments: impl IntoIterator<Item = &'a str>) -> Pty {
         let arguments: Vec<&str> = arguments.into_iter().collect();
