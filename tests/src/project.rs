@@ -42,6 +42,8 @@ impl TestEnv {
         env.set("TMPDIR", env.path("tmp"));
         env.set("LANG", "C.UTF-8");
         env.set("TERM", "xterm-256color");
+        // Waits between attempts grow from this.
+        env.set("AUTOCODE_RETRY_BASE_MS", "10");
         env
     }
 
