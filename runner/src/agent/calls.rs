@@ -14,7 +14,7 @@ use super::subagent::Subagent;
 use crate::config::Settings;
 use crate::model::message::ToolCall;
 use crate::model::{Model, Request};
-use crate::session::State;
+use crate::session::{Meta, Session};
 use crate::tools::bash::Bash;
 use crate::tools::toolbox::Toolbox;
 use crate::tools::{CallContext, Host, ToolResult, ToolStatus};
@@ -30,7 +30,7 @@ pub(super) struct Workshop<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) toolbox: &'a Toolbox,
     pub(super) bash: &'a Bash,
-    pub(super) state: &'a RefCell<State>,
+    pub(super) session: &'a RefCell<Session>,
     pub(super) events: &'a Events,
     pub(super) cancel: &'a CancellationToken,
     /// The call that all this happens for: progress is shown under it.
@@ -62,7 +62,7 @@ impl Agent {
             model: &*self.model,
             toolbox: &self.toolbox,
             bash: &self.bash,
-            state: &self.state,
+            session: &self.session,
             events: &self.events,
             cancel,
             call_id: &call.id,
@@ -140,11 +140,11 @@ impl Host for Workshop<'_> {
     }
 
     fn state_get(&self, key: &str) -> Option<String> {
-        self.state.borrow().get(key)
+        self.session.borrow().state(key).map(str::to_owned)
     }
 
     fn state_set(&self, key: &str, value: &str) {
-        if let Err(error) = self.state.borrow_mut().set(key, value) {
+        if let Err(error) = self.session.borrow_mut().set_state(key, value) {
             self.events.warn(error.to_string());
         }
     }
@@ -161,4 +161,17 @@ fn as_result(result: ToolResult) -> Result<String, String> {
 /// The result of a call that could not run.
 pub(super) fn failed(content: String) -> ToolResult {
     ToolResult { content, status: ToolStatus::Failed, elapsed: Duration::ZERO }
+}
+
+/// What the transcript keeps of a result beside its content.
+pub(super) fn meta(result: &ToolResult) -> Meta {
+    let status = match result.status {
+        ToolStatus::Ok => None,
+        ToolStatus::Exit(code) => Some(format!("exit {code}")),
+        ToolStatus::Failed => Some("failed".to_owned()),
+        ToolStatus::TimedOut => Some("timed out".to_owned()),
+        ToolStatus::Cancelled => Some("interrupted".to_owned()),
+    };
+    let elapsed_ms = u64::try_from(result.elapsed.as_millis()).ok();
+    Meta { status, elapsed_ms, ..Meta::now() }
 }

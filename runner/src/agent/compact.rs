@@ -15,6 +15,7 @@ use super::event::Event;
 use super::turn::Stop;
 use crate::model::message::Message;
 use crate::model::{Completion, ModelError, ModelEvent, Request};
+use crate::session::Meta;
 use crate::tools::clip;
 use crate::tools::out::OutDir;
 
@@ -66,7 +67,7 @@ impl Agent {
         kept.extend(latest_step);
         kept.extend(pending);
 
-        if let Err(error) = self.session.replace(&kept) {
+        if let Err(error) = self.session.borrow_mut().replace(&kept, &Meta::now()) {
             self.events.warn(format!("the old transcript could not be archived: {error}"));
         }
         self.conversation = Conversation::new(kept, self.live.settings().keep_reasoning);

@@ -96,6 +96,11 @@ pub fn note(level: Level, text: &str) -> Vec<Line> {
     first.into_iter().chain(lines.map(|line| indented(line, Style::of(ink)))).collect()
 }
 
+/// How a turn failed: one line that begins `error:`.
+pub fn failure(reason: &str) -> Line {
+    Line::of(&format!("error: {}", reason.replace('\n', " ")), Style::of(Ink::Error))
+}
+
 /// Tools that changed on disk, a line each.
 pub fn tools(changes: &[ToolChange]) -> Vec<Line> {
     changes.iter().flat_map(tool_change).collect()
@@ -105,6 +110,7 @@ fn tool_change(change: &ToolChange) -> Vec<Line> {
     let (text, ink) = match change {
         ToolChange::Added(name) => (format!("+ tool {name}"), Ink::Added),
         ToolChange::Updated(name) => (format!("~ tool {name}"), Ink::Changed),
+        ToolChange::Compiling(name) => (format!("… tool {name} is being compiled"), Ink::Muted),
         ToolChange::Removed(name) => (format!("- tool {name}"), Ink::Removed),
         ToolChange::Broken(name, why) => (format!("✗ tool {name} is broken: {why}"), Ink::Error),
         ToolChange::Grants(name, grants) => (format!("~ tool {name} may now: {grants}"), Ink::Warning),

@@ -105,6 +105,7 @@ fn change(change: &ToolChange) -> Value {
     match change {
         ToolChange::Added(name) => json!({"tool": name, "state": "added"}),
         ToolChange::Updated(name) => json!({"tool": name, "state": "updated"}),
+        ToolChange::Compiling(name) => json!({"tool": name, "state": "compiling"}),
         ToolChange::Removed(name) => json!({"tool": name, "state": "removed"}),
         ToolChange::Broken(name, why) => json!({"tool": name, "state": "broken", "error": why}),
         ToolChange::Grants(name, grants) => json!({"tool": name, "state": "grants", "grants": grants}),

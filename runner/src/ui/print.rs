@@ -165,7 +165,7 @@ impl Printer {
                 let summary = blocks::summary(self.steps, &self.spent, self.started.elapsed());
                 self.trace(&[summary]);
             }
-            TurnEnd::Failed(reason) => self.trace(&blocks::note(Level::Error, &format!("error: {reason}"))),
+            TurnEnd::Failed(reason) => self.trace(&[blocks::failure(reason)]),
             TurnEnd::Interrupted => self.trace(&blocks::note(Level::Warning, "interrupted")),
         }
         exit_of(&end)
