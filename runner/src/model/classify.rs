@@ -90,7 +90,7 @@ const OVERFLOW: &[&[&str]] = &[
     &["maximum input length"],
     &["reached context length"],
     &["input validation error", "tokens", "must be <="],
-    &["tokens must be <="],
+    &["tokens", "must be <="],
     &["inputs` must have less than"],
     &["range of input length should be"],
     // "Too long" or "too large" said of what was sent.

@@ -18,7 +18,7 @@ const WRAPPED: [(&str, &str); 5] = [
 ];
 
 /// Openings that are looked at; each costs a look at the rest of the answer.
-const MAX_OPENINGS: usize = 200;
+const MAX_OPENINGS: usize = 64;
 /// Longest opening tag.
 const MAX_TAG: usize = 200;
 

@@ -23,7 +23,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 fn model() -> HttpModel {
-    let policy = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::default() };
+    let policy = RetryPolicy { base: Duration::from_micros(100), ..RetryPolicy::default() };
     HttpModel::new(&Env::at("/")).with_policy(policy)
 }
 
