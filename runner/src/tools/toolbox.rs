@@ -19,9 +19,7 @@ use futures_util::future::LocalBoxFuture;
 
 use self::names::{Entry, Standing};
 use self::slot::Slot;
-use super::wasm::{
-    Call, Grants, Index, Known, Loaded, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run,
-};
+use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
 use super::{CallContext, ToolChange, ToolResult, ToolStatus};
 use crate::env::Env;
 use crate::project::Project;
@@ -110,14 +108,20 @@ impl Toolbox {
         self.rescan_within(trusted, u64::MAX, Duration::MAX).await
     }
 
-    async fn rescan_within(&mut self, trusted: bool, size: u64, patience: Duration) -> Vec<ToolChange> {
-        if trusted && !self.started {
+    async fn rescan_within(
+        &mut self,
+        trusted: bool,
+        size: u64,
+        patience: Duration,
+    ) -> Vec<ToolChange> {
+        let first = trusted && !self.started;
+        if first {
             self.take_over();
         }
         self.started = trusted;
         let seen = if trusted { self.scanner.look() } else { self.scanner.forget() };
         let loading = self.slots.iter().any(|slot| slot.pending.is_some() || slot.wants_retry());
-        if seen.is_empty() && !loading {
+        if seen.is_empty() && !loading && !first {
             return Vec::new();
         }
         let mut changes = Vec::new();
@@ -129,7 +133,9 @@ impl Toolbox {
         }
         self.wait(size, patience).await;
         let settled: Vec<bool> = self.slots.iter_mut().map(Slot::settle).collect();
-        for (slot, _) in self.slots.iter_mut().zip(settled).filter(|(slot, settled)| !settled && slot.is_new()) {
+        for (slot, _) in
+            self.slots.iter_mut().zip(settled).filter(|(slot, settled)| !settled && slot.is_new())
+        {
             changes.extend(slot.announce_compiling());
         }
         changes.extend(self.update());
@@ -148,7 +154,12 @@ impl Toolbox {
     }
 
     /// Calls a tool of the project; `arguments` is a JSON object as text. `bash` is the caller's to run.
-    pub fn call<'a>(&self, name: &str, arguments: &str, cx: CallContext<'a>) -> LocalBoxFuture<'a, ToolResult> {
+    pub fn call<'a>(
+        &self,
+        name: &str,
+        arguments: &str,
+        cx: CallContext<'a>,
+    ) -> LocalBoxFuture<'a, ToolResult> {
         let target = self.find(name);
         let arguments = arguments.to_owned();
         let loader = self.loader.clone();
@@ -171,7 +182,9 @@ impl Toolbox {
         let info = |(index, slot): (usize, &Slot)| {
             let standing = entry(index).map(|entry| &entry.standing);
             let state = match standing {
-                Some(Standing::Broken(broken)) => ToolState::Broken(broken.report(&self.shown(slot))),
+                Some(Standing::Broken(broken)) => {
+                    ToolState::Broken(broken.report(&self.shown(slot)))
+                }
                 Some(Standing::Ready(_)) if slot.pending.is_none() => ToolState::Ready,
                 _ => ToolState::Compiling,
             };
@@ -312,7 +325,8 @@ impl Toolbox {
             .map(|known| (strsim::damerau_levenshtein(known, &name), known))
             .min()
             .filter(|(distance, _)| *distance <= 2);
-        let hint = nearest.map(|(_, known)| format!(" Did you mean `{known}`?")).unwrap_or_default();
+        let hint =
+            nearest.map(|(_, known)| format!(" Did you mean `{known}`?")).unwrap_or_default();
         let names: Vec<&str> = self.names().collect();
         format!("there is no tool `{name}`.{hint} The tools are: {}", names.join(", "))
     }
@@ -345,7 +359,7 @@ async fn call(
     let (tool, place) = match target {
         Target::Unknown(text) | Target::Broken(text) => return failed(text),
         Target::Ready(tool, place) => (tool, place),
-        Target::Pending(pending, place) => match &pending.wait().await.tool {
+        Target::Pending(pending, place) => match pending.wait().await {
             Ok(tool) => (tool.clone(), place),
             Err(broken) => return failed(broken.report(&place.file)),
         },
@@ -357,7 +371,7 @@ async fn call(
     let code = match tool.code().or_else(|| loader.compiled(&tool)) {
         Some(code) => code,
         None => {
-            let Loaded { tool: loaded, .. } = loader.load(place.path.clone(), true).wait().await.clone();
+            let loaded = loader.load(place.path.clone(), true).wait().await.clone();
             match loaded.map(|loaded| (loaded.hash == tool.hash, loaded.code())) {
                 Ok((true, Some(code))) => code,
                 Ok(_) => return failed(format!("{} has just changed; call it again", place.file)),
@@ -365,7 +379,13 @@ async fn call(
             }
         }
     };
-    let call = Call { code: &code, stem: &place.stem, grants: place.grants, sandbox, arguments: &arguments };
+    let call = Call {
+        code: &code,
+        stem: &place.stem,
+        grants: place.grants,
+        sandbox,
+        arguments: &arguments,
+    };
     run(call, cx).await
 }
 

@@ -59,7 +59,10 @@ impl Network {
             return Ok(());
         }
         let server = format!("{host}:{port}");
-        self.refusals.add(self.permits.refusal(&format!("the network at {server}"), &format!("\"net\": [\"{server}\"]")));
+        self.refusals.add(
+            self.permits
+                .refusal(&format!("the network at {server}"), &format!("\"net\": [\"{server}\"]")),
+        );
         Err(Error::HttpRequestDenied)
     }
 }
@@ -85,7 +88,9 @@ async fn send(request: http::Request<WasiBody>, options: Option<RequestOptions>)
     let first_byte = options.and_then(|options| options.first_byte_timeout);
     let response = client.execute(request);
     let response = match first_byte {
-        Some(limit) => tokio::time::timeout(limit, response).await.map_err(|_| Error::HttpResponseTimeout)?,
+        Some(limit) => {
+            tokio::time::timeout(limit, response).await.map_err(|_| Error::HttpResponseTimeout)?
+        }
         None => response.await,
     };
     let response = http::Response::from(response.map_err(|error| explain(&error))?);

@@ -52,7 +52,10 @@ pub(crate) struct Compiled(Mutex<Option<InstancePre<State>>>);
 
 impl Compiled {
     /// The engine, compiled by `make` the first time; a failure is tried again next time.
-    pub fn get(&self, make: impl FnOnce() -> Result<InstancePre<State>, Broken>) -> Result<InstancePre<State>, Broken> {
+    pub fn get(
+        &self,
+        make: impl FnOnce() -> Result<InstancePre<State>, Broken>,
+    ) -> Result<InstancePre<State>, Broken> {
         let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*compiled {
             return Ok(engine.clone());
