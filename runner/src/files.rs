@@ -105,7 +105,19 @@ fn absent_or(error: Errno) -> Result<Option<String>, ReadProblem> {
     }
 }
 
-fn read(fd: OwnedFd, limit: u64) -> Result<String, ReadProblem> {
+/// The regular file at `path`, at most `limit` bytes long, for reading in pieces.
+///
+/// # Errors
+/// When it is anything else, or absent.
+pub fn open_file(path: &Path, limit: u64) -> Result<File, ReadProblem> {
+    match open(path, OFlags::empty()) {
+        Ok(fd) => regular(fd, limit).map(|(file, _)| file),
+        Err(Errno::NOENT | Errno::NOTDIR) => Err(ReadProblem::Io(io::ErrorKind::NotFound.into())),
+        Err(e) => Err(absent_or(e).err().unwrap_or_else(|| ReadProblem::Io(e.into()))),
+    }
+}
+
+fn regular(fd: OwnedFd, limit: u64) -> Result<(File, u64), ReadProblem> {
     let file = File::from(fd);
     let metadata = file.metadata().map_err(ReadProblem::Io)?;
     if !metadata.is_file() {
@@ -114,7 +126,12 @@ fn read(fd: OwnedFd, limit: u64) -> Result<String, ReadProblem> {
     if metadata.len() > limit {
         return Err(ReadProblem::TooBig(limit));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    Ok((file, metadata.len()))
+}
+
+fn read(fd: OwnedFd, limit: u64) -> Result<String, ReadProblem> {
+    let (file, len) = regular(fd, limit)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1);
     // The size is only what it was a moment ago.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(ReadProblem::Io)?;
     if bytes.len() as u64 > limit {

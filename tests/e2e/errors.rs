@@ -68,16 +68,16 @@ fn a_server_that_refuses_connections() {
     env.use_url(&refusing.url());
     let run = env.cmd(["-p", "remember me"]).run();
     let host = refusing.url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
-    assert_failed(&run, &env, &[&host, "refused"]);
+    assert_failed(&run, &env, &[&host, "refuses"]);
 }
 
 #[test]
 fn a_server_that_comes_up_while_it_is_waited_for() {
     let refusing = Refusing::port();
     let mut env = TestEnv::new(AUTOCODE);
-    env.use_url(&refusing.url());
+    env.use_url(&refusing.url()).set("AUTOCODE_RETRY_BASE_MS", "300");
     let running = env.cmd(["-p", "hi"]).spawn();
-    running.wait_for_stderr("refused");
+    running.wait_for_stderr("refuses");
     let server = refusing.open();
     server.reply(Reply::text("here now"));
     running.wait().answered("here now\n");
@@ -116,7 +116,7 @@ fn a_stream_whose_events_are_no_json() {
 #[test]
 fn a_web_page_instead_of_json() {
     let (run, _server, env) = run_against(Reply::html);
-    assert_failed(&run, &env, &["HTML", "base_url"]);
+    assert_failed(&run, &env, &["web page", "Welcome", "base_url"]);
 }
 
 #[test]

@@ -116,9 +116,9 @@ fn play(cell: Cell) -> Result<&'static str, String> {
             (env.cmd(["-p", "go"]).run(), server)
         }
         None => {
-            env.use_url(&url.url());
+            env.use_url(&url.url()).set("AUTOCODE_RETRY_BASE_MS", "300");
             let running = env.cmd(["-p", "go"]).spawn();
-            running.wait_for_stderr("refused");
+            running.wait_for_stderr("refuses");
             let server = url.open();
             answer_well(&server);
             (running.wait(), server)

@@ -42,6 +42,8 @@ impl TestEnv {
         env.set("TMPDIR", env.path("tmp"));
         env.set("LANG", "C.UTF-8");
         env.set("TERM", "xterm-256color");
+        // Waits between attempts grow from this.
+        env.set("AUTOCODE_RETRY_BASE_MS", "10");
         env
     }
 
@@ -92,6 +94,13 @@ impl TestEnv {
     /// A run of the binary with these arguments.
     pub fn cmd<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         Command::new(self.binary.clone(), self.project(), self.vars.clone()).args(arguments)
+    }
+
+    /// Any program with this project's directory and variables, for measuring.
+    pub fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> std::process::Command {
+        let mut command = std::process::Command::new(program);
+        command.current_dir(self.project()).env_clear().envs(&self.vars);
+        command
     }
 
     /// The binary in a terminal.

@@ -35,6 +35,29 @@ pub fn tool_with_schema(schema: &Value, behaviour: Behaviour) -> Vec<u8> {
     tool_with_schema_text(&schema.to_string(), behaviour)
 }
 
+/// A tool of about so many bytes: the rest is code that is compiled and never run.
+pub fn tool_of_size(description: &str, words: &str, bytes: usize) -> Vec<u8> {
+    const FUNCTION: usize = 520; // bytes that one function of `filler` takes
+    let schema = json!({ "description": description, "parameters": { "type": "object" } });
+    let text = text(&schema.to_string(), Behaviour::Returns(words));
+    let fillers: String = (0..bytes / FUNCTION).map(filler).collect();
+    assemble(&format!("{}{fillers})", text.strip_suffix(')').unwrap_or(&text)))
+}
+
+/// A function with branches, memory and arithmetic, different for each number.
+fn filler(n: usize) -> String {
+    let mut body = String::new();
+    for i in 0..16 {
+        let (at, shift) = (1024 + (n * 16 + i) * 8, i % 7 + 1);
+        body += &format!(
+            "(if (i32.gt_u (local.get 0) (i32.const {at}))
+               (then (i32.store (i32.const 32) (i32.add (i32.load (i32.const 32)) (local.get 1))))
+               (else (local.set 1 (i32.xor (local.get 0) (i32.shl (local.get 1) (i32.const {shift}))))))"
+        );
+    }
+    format!("(func (export \"f{n}\") (param i32 i32) (result i32) {body} (local.get 1))")
+}
+
 /// A tool whose `schema` gives this text, JSON or not.
 pub fn tool_with_schema_text(schema: &str, behaviour: Behaviour) -> Vec<u8> {
     assemble(&text(schema, behaviour))
@@ -132,5 +155,11 @@ mod tests {
         {
             assert!(tool("does things", behaviour).starts_with(b"\0asm"), "{behaviour:?}");
         }
+    }
+
+    #[test]
+    fn a_tool_has_about_the_size_that_was_asked_for() {
+        let length = tool_of_size("large", "ok", 100_000).len();
+        assert!((90_000..110_000).contains(&length), "{length}");
     }
 }

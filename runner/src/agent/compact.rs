@@ -16,6 +16,7 @@ use super::turn::Stop;
 use crate::model::message::Message;
 use crate::model::{Completion, ModelError, ModelEvent, Request};
 use crate::tools::clip;
+use crate::tools::out::OutDir;
 
 /// Longest tool result in a transcript that goes out as plain text, in characters; shorter ones after an overflow.
 const TRANSCRIPT_CUTS: [usize; 4] = [2000, 200, 40, 0];
@@ -92,7 +93,7 @@ impl Agent {
         let shorten = |m: &Message| match m {
             Message::Tool { tool_call_id, content } => Message::Tool {
                 tool_call_id: tool_call_id.clone(),
-                content: clip::clip_to_file(content, share, &self.project.out()),
+                content: clip::clip_to_file(content, share, &OutDir::new(self.project.out())),
             },
             other => other.clone(),
         };

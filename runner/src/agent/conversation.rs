@@ -159,11 +159,10 @@ fn without_reasoning(reply: &Assistant) -> Assistant {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::model::message::{Function, Reasoning, ToolCall};
+    use crate::model::message::{Reasoning, ToolCall};
 
     fn call(id: &str) -> ToolCall {
-        let function = Function { name: "bash".into(), arguments: "{}".into() };
-        ToolCall { id: id.into(), kind: "function".into(), function }
+        ToolCall::new(id, "bash", "{}")
     }
 
     fn parsed(conversation: &Conversation) -> Vec<serde_json::Value> {

@@ -24,14 +24,31 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::config::Live;
 use crate::env::Env;
 use crate::model::Model;
-use crate::model::message::Usage;
+use crate::model::message::{Message, Usage};
 use crate::project::Project;
 use crate::session::{Session, State};
-use crate::tools::bash::Bash;
+use crate::tools::bash::{self, Bash};
 use crate::tools::toolbox::Toolbox;
+use crate::tools::wasm::{Compiler, Loader};
 use channel::Inputs;
 use conversation::Conversation;
 use event::Input;
+
+/// What an agent is put together from.
+pub struct Parts {
+    /// Where it works.
+    pub project: Project,
+    /// What the process was started with.
+    pub env: Env,
+    /// Settings and prompts.
+    pub live: Live,
+    /// Who answers.
+    pub model: Rc<dyn Model>,
+    /// The transcript it writes, and what is in it already.
+    pub session: (Session, Vec<Message>, State),
+    /// Model calls a turn may make.
+    pub max_steps: Option<u32>,
+}
 
 /// The agent of one project.
 pub struct Agent {
@@ -54,19 +71,41 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// An agent that takes `inputs` and tells `events`.
+    pub fn new(parts: Parts, inputs: UnboundedReceiver<Input>, events: Events, interrupt: Interrupt) -> Self {
+        let Parts { project, env, live, model, session: (session, messages, state), max_steps } = parts;
+        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), None);
+        let keep_reasoning = live.settings().keep_reasoning;
+        Self {
+            toolbox: Toolbox::new(&project, &env, loader, bash::schema()),
+            bash: Bash::new(&env, &project),
+            conversation: Conversation::new(messages, keep_reasoning),
+            state: RefCell::new(state),
+            spent: Usage::default(),
+            compact_floor: 0,
+            inputs: Inputs::new(inputs),
+            project,
+            live,
+            model,
+            session,
+            max_steps,
+            events,
+            interrupt,
+        }
+    }
+
     /// Serves inputs until the front end drops its end; `Event::TurnFinished` marks the end of each turn.
     pub async fn serve(mut self) {
         self.announce();
+        self.settle();
         while let Some(input) = self.inputs.next().await {
             match input {
                 Input::Message(prompt) => {
                     self.turn(prompt).await;
                 }
                 Input::Compact(instructions) => self.compact_now(&instructions).await,
-                Input::New => self.begin(),
-                Input::Resume(id) => self.resume(&id),
                 Input::Set(key, value) => self.set(&key, value),
-                Input::Unqueue(_) => {}
+                Input::Unqueue(_) | Input::New | Input::Resume(_) => {}
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::config::Change;
 
 impl Agent {
     /// Puts changes into force and tells them. What is wrong with an edit comes back, for the model to mend.
-    pub(super) fn refresh(&mut self) -> Vec<String> {
+    pub(super) async fn refresh(&mut self) -> Vec<String> {
         let mut notices = Vec::new();
         for change in self.live.check() {
             match change {
@@ -19,7 +19,7 @@ impl Agent {
             }
         }
         let obeyed = self.live.is_trusted() && !self.live.is_held();
-        let changes = self.toolbox.rescan(obeyed);
+        let changes = self.toolbox.rescan(obeyed).await;
         if !changes.is_empty() {
             self.events.send(Event::Tools(changes));
         }

@@ -7,9 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::event::{Event, TurnEnd};
-use crate::model::message::{Assistant, Message, Usage};
+use crate::model::message::{Assistant, Message, ToolCall, Usage};
 use crate::model::{
-    Completion, Finish, ModelError, ModelEvent, Request, sanitize_arguments, text_calls, unique_ids,
+    Completion, Finish, ModelError, ModelEvent, Request, mint_id, sanitize_arguments,
+    text_calls, unique_ids,
 };
 
 /// Replies in a row that cannot be used before the turn is given up.
@@ -63,7 +64,7 @@ impl Agent {
             for message in self.inputs.take_messages() {
                 self.hear(message);
             }
-            for notice in self.refresh() {
+            for notice in self.refresh().await {
                 self.hear_own(&notice);
             }
             self.make_room(cancel).await?;
@@ -120,7 +121,7 @@ impl Agent {
     }
 
     /// Passes on what the front end should see of a model call.
-    fn relay(&self, event: ModelEvent) {
+    pub(super) fn relay(&self, event: ModelEvent) {
         match event {
             ModelEvent::Text(text) => self.events.send(Event::Text(text)),
             ModelEvent::Reasoning(text) => self.events.send(Event::Reasoning(text)),
@@ -164,7 +165,8 @@ impl Agent {
             return;
         }
         if self.live.settings().text_tool_calls {
-            message.tool_calls = text_calls::into_calls(calls);
+            let calls = calls.into_iter().map(|(name, args)| ToolCall::new(mint_id(), name, args));
+            message.tool_calls = calls.collect();
         } else {
             self.events.warn(
                 "the model wrote a tool call as text, so it did not run: the server lacks a parser for this model's \
@@ -196,7 +198,7 @@ impl Agent {
             let bad = reply.bad_arguments.iter().find(|(at, _)| *at == index).map(|(_, why)| why.as_str());
             let mut result = self.run_call(call, bad, cancel).await;
             if index + 1 == calls.len() {
-                for notice in self.refresh() {
+                for notice in self.refresh().await {
                     result.content.push_str(&format!("\n\n{notice}"));
                 }
             }

@@ -1,7 +1,12 @@
 //! What changed in settings and prompts, in one line each, for people and for the agent.
 
+use std::time::Duration;
+
 use super::load::Loaded;
 use super::schema::Key;
+
+/// Two long texts that have nothing in common are not compared to the end.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What a check found; each is told in the transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +51,7 @@ pub(super) fn line_changes(old: &str, new: &str) -> Option<String> {
     if old == new {
         return None;
     }
-    let diff = similar::TextDiff::from_lines(old, new);
+    let diff = similar::TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     Some(format!(
         "+{} −{} lines",

@@ -36,6 +36,7 @@ pub struct Live {
     repository: Repository,
     mark: Mark,
     held: bool,
+    moved: bool,
     watched: [Watched; 4],
 }
 
@@ -92,6 +93,7 @@ impl Live {
             compact: None,
             system: String::new(),
             held: false,
+            moved: false,
             project,
             env,
             overrides,
@@ -143,6 +145,11 @@ impl Live {
         self.held
     }
 
+    /// Whether git brought files since this was last asked; tools may be among them.
+    pub fn take_moved(&mut self) -> bool {
+        std::mem::take(&mut self.moved)
+    }
+
     /// Looks for changes; to be called before each model call.
     pub fn check(&mut self) -> Vec<Change> {
         let mut changed = Vec::new();
@@ -154,6 +161,7 @@ impl Live {
         let moved = self.repository.moved_since(&self.mark);
         if moved {
             self.mark = self.repository.mark();
+            self.moved = true;
         }
         if changed.is_empty() { Vec::new() } else { self.take(changed, moved) }
     }

@@ -156,6 +156,28 @@ fn resolve(layers: &[Layer], env: &Env) -> Result<Settings, Problem> {
     Ok(settings)
 }
 
+/// The project's own config for someone who decides whether to obey it: a line a setting, secrets masked.
+pub fn described(project: &Project) -> Vec<String> {
+    let seen = Watched::new(project.config(), Scope::Project.inside(project)).into_seen();
+    let mut lines = Vec::new();
+    match Layer::file(
+        Source::Project,
+        &project.short(&project.config()).to_string(),
+        &seen,
+        &mut lines,
+    ) {
+        Ok(layer) => {
+            let settings = layer.iter().flat_map(Layer::values);
+            lines.splice(
+                0..0,
+                settings.map(|(key, value)| format!("{} = {}", key.name, key.shown(value))),
+            );
+            lines
+        }
+        Err(problem) => vec![problem.to_string()],
+    }
+}
+
 /// What to tell someone who has not chosen a model.
 pub fn no_model(project: &Project, env: &Env) -> String {
     format!(

@@ -15,7 +15,7 @@ mod watch;
 pub use changes::Change;
 pub use layers::{Layer, Overrides, Problem, Source};
 pub use live::Live;
-pub use load::{Loaded, load, no_model};
+pub use load::{Loaded, described, load, no_model};
 pub use save::{Scope, file, save};
 pub use schema::{KEYS, Key};
 pub use settings::{Approve, Settings};

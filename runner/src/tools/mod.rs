@@ -5,6 +5,8 @@
 
 pub mod bash;
 pub mod clip;
+pub mod out;
+mod process;
 pub mod toolbox;
 pub mod wasm;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agent::event::Level;
 use crate::model::message::Usage;
-use crate::render::style::{Ink, Line, Style};
+use crate::render::{Ink, Line, Style};
 use crate::tools::{ToolChange, ToolResult, ToolStatus};
 
 /// Lines of a result that are shown before `… +N lines`.

@@ -16,9 +16,7 @@ use crate::agent::event::{Event, Level, TurnEnd};
 use crate::env::Env;
 use crate::exit::Exit;
 use crate::model::message::Usage;
-use crate::render::ansi::Encoder;
-use crate::render::color;
-use crate::render::style::Line;
+use crate::render::{Encoder, Line, color};
 
 /// Consumes the events of one turn as lines of JSON.
 pub async fn run_json(events: UnboundedReceiver<Event>, interrupt: Interrupt) -> Exit {
