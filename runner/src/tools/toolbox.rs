@@ -19,8 +19,8 @@ use futures_util::future::LocalBoxFuture;
 
 use self::names::{Entry, Standing};
 use self::slot::Slot;
-use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
 use super::out::OutDir;
+use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
 use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
