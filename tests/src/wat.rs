@@ -75,7 +75,8 @@ pub fn text(schema: &str, behaviour: Behaviour) -> String {
     let words_at = (SCHEMA_AT + schema_length).next_multiple_of(16);
     let names_at = (words_at + words_length).next_multiple_of(16);
     let heap = (names_at + 32).next_multiple_of(16);
-    let pages = heap / 65536 + 2;
+    // Two pages are what the preview 1 adapter takes for itself through `cabi_realloc`.
+    let pages = heap / 65536 + 4;
     let answer = match behaviour {
         Behaviour::Echoes => "(local.get 0) (local.get 1)".to_owned(),
         _ => format!("(i32.const {words_at}) (i32.const {words_length})"),

@@ -61,7 +61,8 @@ pub fn agent(task: &str) -> Result<String, Refused> {
 /// # Errors
 /// The grant is missing, there is no such tool, or the tool failed.
 pub fn call(tool: &str, arguments: impl serde::Serialize) -> Result<String, Refused> {
-    let arguments = crate::json::to_string(&arguments).map_err(|error| Refused(format!("arguments: {error}")))?;
+    let arguments = crate::json::to_string(&arguments)
+        .map_err(|error| Refused(format!("arguments: {error}")))?;
     host::call(tool, &arguments).map_err(Refused)
 }
 

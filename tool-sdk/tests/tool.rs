@@ -168,7 +168,10 @@ fn every_kind_of_argument_has_a_plain_schema() {
             "level": {"type": "integer", "minimum": 1, "maximum": 9},
         })
     );
-    assert_eq!(schema["parameters"]["required"], json!(["text", "file", "shape", "ranges", "level"]));
+    assert_eq!(
+        schema["parameters"]["required"],
+        json!(["text", "file", "shape", "ranges", "level"])
+    );
 }
 
 #[test]
@@ -187,7 +190,10 @@ fn a_struct_of_arguments_runs() {
     assert_eq!(parsed::<Divide>()["description"], "Divide two whole numbers.");
     assert_eq!(parsed::<Divide>()["parameters"].get("description"), None);
     assert_eq!(run::<Divide>(r#"{"dividend": 7, "divisor": 2}"#), Ok("3".to_owned()));
-    assert_eq!(run::<Divide>(r#"{"dividend": 7, "divisor": 0}"#), Err("division by zero".to_owned()));
+    assert_eq!(
+        run::<Divide>(r#"{"dividend": 7, "divisor": 0}"#),
+        Err("division by zero".to_owned())
+    );
 }
 
 #[test]

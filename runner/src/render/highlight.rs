@@ -80,7 +80,9 @@ fn find(name: &str) -> Option<&'static SyntaxReference> {
     let name = name.trim_start_matches(['.', '{']).trim_end_matches('}').to_ascii_lowercase();
     let token = match name.as_str() {
         "" | "text" | "txt" | "plain" | "plaintext" | "none" | "output" => return None,
-        "shell" | "console" | "shellsession" | "shell-session" | "terminal" | "zsh" | "ksh" => "bash",
+        "shell" | "console" | "shellsession" | "shell-session" | "terminal" | "zsh" | "ksh" => {
+            "bash"
+        }
         "golang" => "go",
         "node" | "mjs" | "cjs" => "js",
         "jsonc" | "json5" | "jsonl" | "ndjson" => "json",
@@ -237,10 +239,39 @@ mod tests {
 
     #[test]
     fn usual_names_find_their_language() {
-        for name in ["py", "python", "sh", "bash", "console", "js", "ts", "tsx", "yaml", "yml",
-            "toml", "c++", "cpp", "c#", "golang", "go", "java", "kotlin", "swift", "ruby", "sql",
-            "html", "css", "json", "jsonc", "dockerfile", "makefile", "xml", "lua", "php", "zig"]
-        {
+        for name in [
+            "py",
+            "python",
+            "sh",
+            "bash",
+            "console",
+            "js",
+            "ts",
+            "tsx",
+            "yaml",
+            "yml",
+            "toml",
+            "c++",
+            "cpp",
+            "c#",
+            "golang",
+            "go",
+            "java",
+            "kotlin",
+            "swift",
+            "ruby",
+            "sql",
+            "html",
+            "css",
+            "json",
+            "jsonc",
+            "dockerfile",
+            "makefile",
+            "xml",
+            "lua",
+            "php",
+            "zig",
+        ] {
             assert!(find(name).is_some(), "{name}");
         }
         assert!(find("text").is_none() && find("no-such-language").is_none());

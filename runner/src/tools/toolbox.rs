@@ -19,17 +19,16 @@ use futures_util::future::LocalBoxFuture;
 
 use self::names::{Entry, Standing};
 use self::slot::Slot;
-use super::wasm::{
-    Call, Grants, Index, Known, Loaded, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run,
-};
-use super::{CallContext, ToolChange, ToolResult, ToolStatus};
+use super::out::OutDir;
+use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
+use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
 
 /// A module up to this size is waited for: it is there in the step after it was written.
 const WAITED_FOR: u64 = 512 << 10;
 /// How long at most, all of them together.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest grants file.
 const MAX_GRANTS: u64 = 64 << 10;
 
@@ -110,14 +109,20 @@ impl Toolbox {
         self.rescan_within(trusted, u64::MAX, Duration::MAX).await
     }
 
-    async fn rescan_within(&mut self, trusted: bool, size: u64, patience: Duration) -> Vec<ToolChange> {
-        if trusted && !self.started {
+    async fn rescan_within(
+        &mut self,
+        trusted: bool,
+        size: u64,
+        patience: Duration,
+    ) -> Vec<ToolChange> {
+        let first = trusted && !self.started;
+        if first {
             self.take_over();
         }
         self.started = trusted;
         let seen = if trusted { self.scanner.look() } else { self.scanner.forget() };
         let loading = self.slots.iter().any(|slot| slot.pending.is_some() || slot.wants_retry());
-        if seen.is_empty() && !loading {
+        if seen.is_empty() && !loading && !first {
             return Vec::new();
         }
         let mut changes = Vec::new();
@@ -129,7 +134,9 @@ impl Toolbox {
         }
         self.wait(size, patience).await;
         let settled: Vec<bool> = self.slots.iter_mut().map(Slot::settle).collect();
-        for (slot, _) in self.slots.iter_mut().zip(settled).filter(|(slot, settled)| !settled && slot.is_new()) {
+        for (slot, _) in
+            self.slots.iter_mut().zip(settled).filter(|(slot, settled)| !settled && slot.is_new())
+        {
             changes.extend(slot.announce_compiling());
         }
         changes.extend(self.update());
@@ -148,11 +155,17 @@ impl Toolbox {
     }
 
     /// Calls a tool of the project; `arguments` is a JSON object as text. `bash` is the caller's to run.
-    pub fn call<'a>(&self, name: &str, arguments: &str, cx: CallContext<'a>) -> LocalBoxFuture<'a, ToolResult> {
+    pub fn call<'a>(
+        &self,
+        name: &str,
+        arguments: &str,
+        cx: CallContext<'a>,
+    ) -> LocalBoxFuture<'a, ToolResult> {
         let target = self.find(name);
         let arguments = arguments.to_owned();
         let loader = self.loader.clone();
         let sandbox = self.sandbox.clone();
+        let out = OutDir::new(self.project.out());
         Box::pin(async move {
             let start = Instant::now();
             let outcome = tokio::select! {
@@ -160,7 +173,7 @@ impl Toolbox {
                 () = cx.cancel.cancelled() => Outcome { status: ToolStatus::Cancelled, text: "interrupted".into() },
                 outcome = call(target, &arguments, &loader, &sandbox, &cx) => outcome,
             };
-            let content = fit(outcome.text, cx.output_limit);
+            let content = clip::clip_to_file(&outcome.text, cx.output_limit, &out);
             ToolResult { content, status: outcome.status, elapsed: start.elapsed() }
         })
     }
@@ -171,7 +184,9 @@ impl Toolbox {
         let info = |(index, slot): (usize, &Slot)| {
             let standing = entry(index).map(|entry| &entry.standing);
             let state = match standing {
-                Some(Standing::Broken(broken)) => ToolState::Broken(broken.report(&self.shown(slot))),
+                Some(Standing::Broken(broken)) => {
+                    ToolState::Broken(broken.report(&self.shown(slot)))
+                }
                 Some(Standing::Ready(_)) if slot.pending.is_none() => ToolState::Ready,
                 _ => ToolState::Compiling,
             };
@@ -312,7 +327,8 @@ impl Toolbox {
             .map(|known| (strsim::damerau_levenshtein(known, &name), known))
             .min()
             .filter(|(distance, _)| *distance <= 2);
-        let hint = nearest.map(|(_, known)| format!(" Did you mean `{known}`?")).unwrap_or_default();
+        let hint =
+            nearest.map(|(_, known)| format!(" Did you mean `{known}`?")).unwrap_or_default();
         let names: Vec<&str> = self.names().collect();
         format!("there is no tool `{name}`.{hint} The tools are: {}", names.join(", "))
     }
@@ -345,7 +361,7 @@ async fn call(
     let (tool, place) = match target {
         Target::Unknown(text) | Target::Broken(text) => return failed(text),
         Target::Ready(tool, place) => (tool, place),
-        Target::Pending(pending, place) => match &pending.wait().await.tool {
+        Target::Pending(pending, place) => match pending.wait().await {
             Ok(tool) => (tool.clone(), place),
             Err(broken) => return failed(broken.report(&place.file)),
         },
@@ -357,7 +373,7 @@ async fn call(
     let code = match tool.code().or_else(|| loader.compiled(&tool)) {
         Some(code) => code,
         None => {
-            let Loaded { tool: loaded, .. } = loader.load(place.path.clone(), true).wait().await.clone();
+            let loaded = loader.load(place.path.clone(), true).wait().await.clone();
             match loaded.map(|loaded| (loaded.hash == tool.hash, loaded.code())) {
                 Ok((true, Some(code))) => code,
                 Ok(_) => return failed(format!("{} has just changed; call it again", place.file)),
@@ -365,7 +381,13 @@ async fn call(
             }
         }
     };
-    let call = Call { code: &code, stem: &place.stem, grants: place.grants, sandbox, arguments: &arguments };
+    let call = Call {
+        code: &code,
+        stem: &place.stem,
+        grants: place.grants,
+        sandbox,
+        arguments: &arguments,
+    };
     run(call, cx).await
 }
 
@@ -390,18 +412,6 @@ fn read_grants(path: &Path) -> Result<Arc<Grants>, String> {
         return Err(format!("it is longer than {} KiB", MAX_GRANTS >> 10));
     }
     Grants::parse(&text).map(Arc::new)
-}
-
-/// `text` within `limit` characters: both ends, and how much is missing between them.
-fn fit(text: String, limit: usize) -> String {
-    if text.len() <= limit || text.chars().count() <= limit {
-        return text;
-    }
-    let half = limit / 2;
-    let total = text.chars().count();
-    let head = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
-    let tail = text.char_indices().nth_back(half.saturating_sub(1)).map_or(0, |(at, _)| at);
-    format!("{}\n[… {} characters left out …]\n{}", &text[..head], total - 2 * half, &text[tail..])
 }
 
 #[cfg(test)]

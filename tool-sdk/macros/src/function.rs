@@ -26,7 +26,8 @@ pub(crate) fn expand(options: &Options, mut function: ItemFn) -> syn::Result<Tok
     // A function lives among the values, a braced struct among the types: they may share a name.
     let arguments = format_ident!("__{}_arguments", ident);
     let derives = derives(&[], Shape::Struct);
-    let implementation = implement(&ident, &arguments, &name, &description, &quote!(#ident(#(#values),*)));
+    let implementation =
+        implement(&ident, &arguments, &name, &description, &quote!(#ident(#(#values),*)));
     let exports = exports(&ident);
     Ok(quote! {
         #function
@@ -48,10 +49,16 @@ pub(crate) fn expand(options: &Options, mut function: ItemFn) -> syn::Result<Tok
 fn reject_unsupported(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
     if let Some(word) = &signature.asyncness {
-        return Err(syn::Error::new_spanned(word, "a tool is an ordinary function: what it calls waits by itself"));
+        return Err(syn::Error::new_spanned(
+            word,
+            "a tool is an ordinary function: what it calls waits by itself",
+        ));
     }
     if !signature.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(&signature.generics, "a tool's arguments have concrete types"));
+        return Err(syn::Error::new_spanned(
+            &signature.generics,
+            "a tool's arguments have concrete types",
+        ));
     }
     Ok(())
 }
@@ -71,7 +78,10 @@ impl Parameter {
             return Err(syn::Error::new_spanned(input, "a tool is a free function, not a method"));
         };
         let Pat::Ident(pattern) = &*input.pat else {
-            return Err(syn::Error::new_spanned(&input.pat, "a parameter needs a plain name: it is the argument's"));
+            return Err(syn::Error::new_spanned(
+                &input.pat,
+                "a parameter needs a plain name: it is the argument's",
+            ));
         };
         let name = pattern.ident.clone();
         let (owned, borrowed) = owned(&input.ty);

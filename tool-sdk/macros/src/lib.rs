@@ -37,7 +37,10 @@ fn expand_tool(options: Tokens, item: Tokens) -> syn::Result<Tokens> {
     match syn::parse2(item)? {
         syn::Item::Fn(function) => function::expand(&options, function),
         syn::Item::Struct(structure) => structure::expand(&options, structure),
-        other => Err(syn::Error::new_spanned(other, "#[tool] goes on a function or on a struct of arguments")),
+        other => Err(syn::Error::new_spanned(
+            other,
+            "#[tool] goes on a function or on a struct of arguments",
+        )),
     }
 }
 
@@ -89,14 +92,15 @@ impl Options {
     }
 }
 
-const NAME_RULE: &str =
-    "a tool's name begins with a lowercase letter and has at most 64 of a-z, 0-9, `_` and `-`; `bash` is taken";
+const NAME_RULE: &str = "a tool's name begins with a lowercase letter and has at most 64 of a-z, 0-9, `_` and `-`; `bash` is taken";
 
 fn is_tool_name(name: &str) -> bool {
     name != "bash"
         && name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
 }
 
 /// `WordCount` → `word_count`; `r#type` → `type`.
@@ -120,7 +124,8 @@ enum Shape {
 
 /// The derives of an argument type, with the paths that make them work in a crate that depends on the SDK alone.
 fn derives(attrs: &[Attribute], shape: Shape) -> Tokens {
-    let rename = (shape == Shape::Enum && !sets_rename(attrs)).then(|| quote!(#[serde(rename_all = "snake_case")]));
+    let rename = (shape == Shape::Enum && !sets_rename(attrs))
+        .then(|| quote!(#[serde(rename_all = "snake_case")]));
     let deny = (shape == Shape::Struct).then(|| quote!(#[serde(deny_unknown_fields)]));
     quote! {
         #[derive(::autocode_tool::serde::Deserialize, ::autocode_tool::schemars::JsonSchema)]
@@ -134,7 +139,10 @@ fn derives(attrs: &[Attribute], shape: Shape) -> Tokens {
 fn sets_rename(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         attr.path().is_ident("serde")
-            && attr.meta.require_list().is_ok_and(|list| list.tokens.to_string().contains("rename_all"))
+            && attr
+                .meta
+                .require_list()
+                .is_ok_and(|list| list.tokens.to_string().contains("rename_all"))
     })
 }
 
@@ -147,7 +155,8 @@ fn docs(attrs: &[Attribute]) -> String {
         },
         _ => None,
     });
-    let text: Vec<String> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
+    let text: Vec<String> =
+        lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
     text.join("\n").trim().to_owned()
 }
 
@@ -184,7 +193,13 @@ fn exports(tool: &Ident) -> Tokens {
 }
 
 /// The `Tool` of `tool`: `call` is an expression of what its author wrote, with the parsed arguments in `arguments`.
-fn implement(tool: &Ident, arguments: &Ident, name: &str, description: &str, call: &Tokens) -> Tokens {
+fn implement(
+    tool: &Ident,
+    arguments: &Ident,
+    name: &str,
+    description: &str,
+    call: &Tokens,
+) -> Tokens {
     quote! {
         impl ::autocode_tool::Tool for #tool {
             type Arguments = #arguments;

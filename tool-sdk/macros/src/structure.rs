@@ -9,7 +9,10 @@ use crate::{Options, Shape, derives, description, exports, implement};
 pub(crate) fn expand(options: &Options, structure: ItemStruct) -> syn::Result<Tokens> {
     let ident = &structure.ident;
     if !structure.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(&structure.generics, "a tool's arguments have concrete types"));
+        return Err(syn::Error::new_spanned(
+            &structure.generics,
+            "a tool's arguments have concrete types",
+        ));
     }
     let name = options.name(ident)?;
     let description = description(&structure.attrs, ident)?;

@@ -20,17 +20,28 @@ pub(crate) const LONG_PARAGRAPH: usize = 4096;
 pub(crate) enum Block<'a> {
     Enter(Container<'a>),
     Leave,
-    Heading { level: u8, text: &'a str },
+    Heading {
+        level: u8,
+        text: &'a str,
+    },
     /// A paragraph, or a part of one; `ends` with its last part.
-    Paragraph { text: &'a str, ends: bool },
+    Paragraph {
+        text: &'a str,
+        ends: bool,
+    },
     Rule,
-    Code { info: &'a str },
+    Code {
+        info: &'a str,
+    },
     CodeLine(&'a str),
     CodeEnd,
     Html,
     HtmlLine(&'a str),
     HtmlEnd,
-    Table { head: &'a str, aligns: Vec<Align> },
+    Table {
+        head: &'a str,
+        aligns: Vec<Align>,
+    },
     TableRow(&'a str),
     TableEnd,
     Formula(&'a str),
@@ -66,7 +77,11 @@ enum Leaf {
     Indented(Vec<String>),
     Html(HtmlEnd),
     Table,
-    Formula { text: String, close: &'static str, gap: bool },
+    Formula {
+        text: String,
+        close: &'static str,
+        gap: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -196,7 +211,9 @@ impl Blocks {
                     self.close_leaf(sink);
                 }
             }
-            Leaf::Formula { .. } if !cursor.is_blank() => self.continue_formula(cursor.text(), sink),
+            Leaf::Formula { .. } if !cursor.is_blank() => {
+                self.continue_formula(cursor.text(), sink)
+            }
             Leaf::Indented(_) | Leaf::Formula { .. } => {
                 self.close_leaf(sink);
                 return false;
@@ -426,7 +443,8 @@ impl Blocks {
         }
         let head = paragraph.text.rsplit('\n').next().unwrap_or_default();
         let Some(aligns) = starts::delimiters(line) else { return false };
-        if aligns.len() != starts::cells(head).len() || !(head.contains('|') || line.contains('|')) {
+        if aligns.len() != starts::cells(head).len() || !(head.contains('|') || line.contains('|'))
+        {
             return false;
         }
         let head = head.to_owned();

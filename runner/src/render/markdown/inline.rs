@@ -330,7 +330,8 @@ impl<F: Flow> Painter<'_, F> {
     /// A line end in the source is a space, except between ideographs.
     fn before_text(&mut self, next: Option<char>) {
         if std::mem::take(&mut self.soft_break) {
-            let joined = width::is_ideographic(self.last) && next.is_some_and(width::is_ideographic);
+            let joined =
+                width::is_ideographic(self.last) && next.is_some_and(width::is_ideographic);
             if !joined {
                 self.flow.text(" ", self.marks.style, self.marks.link.as_ref());
             }
@@ -407,7 +408,10 @@ impl<F: Flow> Painter<'_, F> {
 fn same_address(text: &str, url: &str) -> bool {
     let bare = |s: &str| {
         let s = s.strip_prefix("mailto:").unwrap_or(s);
-        s.trim_start_matches("http://").trim_start_matches("https://").trim_end_matches('/').to_owned()
+        s.trim_start_matches("http://")
+            .trim_start_matches("https://")
+            .trim_end_matches('/')
+            .to_owned()
     };
     bare(text) == bare(url)
 }
@@ -420,8 +424,10 @@ fn pretends(text: &str, url: &str) -> bool {
         s.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase()
     };
     let shown = host(text);
-    let looks = shown.contains('.') && !shown.contains(char::is_whitespace) && !shown.ends_with('.');
-    looks && shown.trim_start_matches("www.") != host(url).trim_start_matches("www.")
+    let looks =
+        shown.contains('.') && !shown.contains(char::is_whitespace) && !shown.ends_with('.');
+    looks
+        && shown.trim_start_matches("www.") != host(url).trim_start_matches("www.")
         && text.trim().contains("://")
 }
 

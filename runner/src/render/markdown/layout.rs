@@ -134,9 +134,9 @@ impl Layout {
         let apart = match (before, kind) {
             (Kind::Nothing, _) => false,
             _ if frame.compact => gap,
-            (Kind::Item, Kind::Item)
-            | (Kind::Paragraph, Kind::Item)
-            | (Kind::Note, Kind::Note) => gap,
+            (Kind::Item, Kind::Item) | (Kind::Paragraph, Kind::Item) | (Kind::Note, Kind::Note) => {
+                gap
+            }
             _ => true,
         };
         if apart {
@@ -301,7 +301,8 @@ impl Layout {
     fn near_end<'a>(&self, text: &'a str) -> &'a str {
         let Some(rows) = self.wanted else { return text };
         // Four bytes a cell, and markup that is not shown.
-        let enough = (rows * usize::from(self.options.width) * 4).max(super::blocks::LONG_PARAGRAPH);
+        let enough =
+            (rows * usize::from(self.options.width) * 4).max(super::blocks::LONG_PARAGRAPH);
         if text.len() <= 2 * enough {
             return text;
         }

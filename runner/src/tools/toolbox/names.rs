@@ -53,7 +53,9 @@ pub(super) fn assign(
         let standing = match (wanted, &slot.state) {
             (None, _) => continue,
             (Some(Ok(name)), State::Ready(tool)) => match holder.get(name.as_str()) {
-                Some(&other) if other != index => Standing::Broken(duplicate(name, &shown(&slots[other]))),
+                Some(&other) if other != index => {
+                    Standing::Broken(duplicate(name, &shown(&slots[other])))
+                }
                 _ => Standing::Ready(tool.clone()),
             },
             (Some(Err(broken)), _) => Standing::Broken(broken.clone()),
@@ -84,11 +86,15 @@ fn wanted(slot: &Slot) -> Option<Result<String, Broken>> {
         State::Ready(tool) => {
             let name = tool.description.name.as_ref().unwrap_or(&slot.stem);
             Some(match name.as_str() {
-                "bash" => Err(Broken::new(Phase::Schema, "the name `bash` is taken by the built-in tool")
-                    .hint("rename the file, or give the tool another name in its schema")),
+                "bash" => {
+                    Err(Broken::new(Phase::Schema, "the name `bash` is taken by the built-in tool")
+                        .hint("rename the file, or give the tool another name in its schema"))
+                }
                 name if is_name(name) => Ok(name.to_owned()),
                 name => Err(Broken::new(Phase::Schema, format!("`{name}` is not a tool's name"))
-                    .hint("rename the file: a lowercase letter, then at most 63 of a-z, 0-9, _ and -")),
+                    .hint(
+                        "rename the file: a lowercase letter, then at most 63 of a-z, 0-9, _ and -",
+                    )),
             })
         }
     }
@@ -104,14 +110,23 @@ fn stand_in(stem: &str, taken: &mut HashSet<String>) -> String {
     let mut base: String = stem
         .chars()
         .map(|c| c.to_ascii_lowercase())
-        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-' { c } else { '_' })
+        .map(|c| {
+            if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
         .take(56)
         .collect();
     if !base.starts_with(|c: char| c.is_ascii_lowercase()) {
         base.insert_str(0, "tool_");
     }
     let numbered = (2u32..).map(|number| format!("{base}_{number}"));
-    let name = std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(base);
+    let name = std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|name| !taken.contains(name))
+        .unwrap_or(base);
     taken.insert(name.clone());
     name
 }
@@ -125,7 +140,8 @@ fn render(name: &str, description: &str, parameters: &str) -> String {
 
 /// What changed between two sets of entries.
 pub(super) fn compare(old: &[Entry], new: &[Entry]) -> Vec<ToolChange> {
-    let before: HashMap<&str, &Entry> = old.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+    let before: HashMap<&str, &Entry> =
+        old.iter().map(|entry| (entry.name.as_str(), entry)).collect();
     let after: HashSet<&str> = new.iter().map(|entry| entry.name.as_str()).collect();
     let mut changes: Vec<ToolChange> = old
         .iter()
@@ -134,15 +150,18 @@ pub(super) fn compare(old: &[Entry], new: &[Entry]) -> Vec<ToolChange> {
         .collect();
     for entry in new {
         let name = || entry.name.clone();
-        let change = match (before.get(entry.name.as_str()).map(|old| &old.standing), &entry.standing) {
-            (None, Standing::Ready(_)) => Some(ToolChange::Added(name())),
-            (Some(Standing::Ready(old)), Standing::Ready(new)) => {
-                (old.hash != new.hash).then(|| ToolChange::Updated(name()))
-            }
-            (Some(Standing::Broken(_)), Standing::Ready(_)) => Some(ToolChange::Updated(name())),
-            (Some(Standing::Broken(old)), Standing::Broken(new)) if old == new => None,
-            (_, Standing::Broken(broken)) => Some(ToolChange::Broken(name(), broken.line())),
-        };
+        let change =
+            match (before.get(entry.name.as_str()).map(|old| &old.standing), &entry.standing) {
+                (None, Standing::Ready(_)) => Some(ToolChange::Added(name())),
+                (Some(Standing::Ready(old)), Standing::Ready(new)) => {
+                    (old.hash != new.hash).then(|| ToolChange::Updated(name()))
+                }
+                (Some(Standing::Broken(_)), Standing::Ready(_)) => {
+                    Some(ToolChange::Updated(name()))
+                }
+                (Some(Standing::Broken(old)), Standing::Broken(new)) if old == new => None,
+                (_, Standing::Broken(broken)) => Some(ToolChange::Broken(name(), broken.line())),
+            };
         changes.extend(change);
     }
     changes

@@ -61,7 +61,7 @@ impl Slot {
     /// A file that an earlier process knew.
     pub fn known(known: Known) -> Self {
         let mut slot = Self::new(known.file, known.stamp);
-        slot.state = State::Ready(Arc::new(Tool::known(known.hash, known.stamp.size(), known.tool)));
+        slot.state = State::Ready(Arc::new(Tool::known(known.hash, known.tool)));
         slot
     }
 
@@ -105,9 +105,11 @@ impl Slot {
         self.pending = None;
         self.announced = false;
         self.unsaved = true;
-        self.state = match loaded.tool {
+        self.state = match loaded {
             // The same bytes under a new time: the loaded code stays.
-            Ok(tool) if matches!(&self.state, State::Ready(old) if old.hash == tool.hash) => return true,
+            Ok(tool) if matches!(&self.state, State::Ready(old) if old.hash == tool.hash) => {
+                return true;
+            }
             Ok(tool) => State::Ready(tool),
             Err(broken) => State::Broken(broken),
         };

@@ -37,15 +37,19 @@ impl Checker {
     /// Where they do not fit and why, for the model.
     pub fn check(&self, text: &str) -> Result<String, String> {
         let text = if text.trim().is_empty() { "{}" } else { text };
-        let mut value: Value =
-            serde_json::from_str(text).map_err(|error| format!("the arguments are not JSON: {error}"))?;
+        let mut value: Value = serde_json::from_str(text)
+            .map_err(|error| format!("the arguments are not JSON: {error}"))?;
         if !value.is_object() {
             return Err("the arguments are not a JSON object".into());
         }
         let mended = self.mend(&self.schema, &mut value, 0);
-        let errors: Vec<String> = self.validator.iter_errors(&value).take(MAX_ERRORS).map(|e| explain(&e)).collect();
+        let errors: Vec<String> =
+            self.validator.iter_errors(&value).take(MAX_ERRORS).map(|e| explain(&e)).collect();
         if !errors.is_empty() {
-            return Err(format!("the arguments do not fit the tool's schema:\n{}", errors.join("\n")));
+            return Err(format!(
+                "the arguments do not fit the tool's schema:\n{}",
+                errors.join("\n")
+            ));
         }
         Ok(if mended { value.to_string() } else { text.to_owned() })
     }
@@ -84,15 +88,25 @@ impl Checker {
         mended
     }
 
-    fn mend_fields(&self, schema: &Map<String, Value>, fields: &mut Map<String, Value>, depth: usize) -> bool {
+    fn mend_fields(
+        &self,
+        schema: &Map<String, Value>,
+        fields: &mut Map<String, Value>,
+        depth: usize,
+    ) -> bool {
         let Some(Value::Object(properties)) = schema.get("properties") else { return false };
         let required = |name: &str| {
-            schema.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
+            schema
+                .get("required")
+                .and_then(Value::as_array)
+                .is_some_and(|names| names.iter().any(|n| n == name))
         };
         let before = fields.len();
         fields.retain(|name, value| {
             let absent = value.is_null() && !required(name);
-            let refuses_null = || properties.get(name).and_then(|s| self.resolve(s)).is_some_and(|s| !allows_null(s));
+            let refuses_null = || {
+                properties.get(name).and_then(|s| self.resolve(s)).is_some_and(|s| !allows_null(s))
+            };
             !(absent && refuses_null())
         });
         let mut mended = fields.len() != before;
@@ -170,7 +184,9 @@ fn convert(value: &Value, kinds: &Kinds<'_>) -> Option<Value> {
             Some(Value::String(value.to_string()))
         }
         Value::Null => None,
-        scalar_or_object if kinds.has("array") => Some(Value::Array(vec![scalar_or_object.clone()])),
+        scalar_or_object if kinds.has("array") => {
+            Some(Value::Array(vec![scalar_or_object.clone()]))
+        }
         _ => None,
     }
 }
@@ -236,8 +252,16 @@ mod tests {
             (list, r#"{"x":"3"}"#, r#"{"x":[3]}"#),
             (list, r#"{"x":"[1, 2]"}"#, r#"{"x":[1,2]}"#),
             (r#"{"type":"array","items":{"type":"string"}}"#, r#"{"x":"a"}"#, r#"{"x":["a"]}"#),
-            (r#"{"type":"object","properties":{"y":{"type":"integer"}}}"#, r#"{"x":"{\"y\":\"1\"}"}"#, r#"{"x":{"y":1}}"#),
-            (r#"{"type":"object","properties":{"y":{"type":"string"}}}"#, r#"{"x":{"y":null}}"#, r#"{"x":{}}"#),
+            (
+                r#"{"type":"object","properties":{"y":{"type":"integer"}}}"#,
+                r#"{"x":"{\"y\":\"1\"}"}"#,
+                r#"{"x":{"y":1}}"#,
+            ),
+            (
+                r#"{"type":"object","properties":{"y":{"type":"string"}}}"#,
+                r#"{"x":{"y":null}}"#,
+                r#"{"x":{}}"#,
+            ),
         ];
         for (property, given, mended) in cases {
             assert_eq!(check(property, given), Ok(mended.to_owned()), "{property} {given}");
@@ -251,9 +275,14 @@ mod tests {
             refused(r#"{"type":"number"}"#, r#"{"x":"three"}"#),
             "the arguments do not fit the tool's schema:\n/x: \"three\" is not of type \"number\""
         );
-        assert!(refused(r#"{"type":"integer"}"#, r#"{"x":"1.5"}"#).contains("/x: 1.5 is not of type \"integer\""));
+        assert!(
+            refused(r#"{"type":"integer"}"#, r#"{"x":"1.5"}"#)
+                .contains("/x: 1.5 is not of type \"integer\"")
+        );
         assert!(refused(r#"{"type":"boolean"}"#, r#"{"x":"yes"}"#).contains("/x"));
-        assert!(refused(r#"{"type":"string"}"#, r#"{"x":null}"#).contains("/x: null is not of type"));
+        assert!(
+            refused(r#"{"type":"string"}"#, r#"{"x":null}"#).contains("/x: null is not of type")
+        );
         assert!(refused(r#"{"type":"number"}"#, "{}").contains("\"x\" is a required property"));
         assert!(refused(r#"{"type":"number"}"#, r#"{"x":1,"y":2}"#).contains("'y' was unexpected"));
         assert!(refused("{}", r#"{"x":"#).contains("not JSON"));

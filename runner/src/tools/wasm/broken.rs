@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use serde::{Deserialize, Serialize};
 
 /// Longest report, in bytes.
-pub(crate) const MAX_REPORT: usize = 1536;
+pub(crate) const MAX_REPORT: usize = 1500;
 /// Names listed of missing imports and of exports.
 const MAX_NAMES: usize = 12;
 /// Longest cause, hint and name within a report, in bytes.
@@ -108,7 +108,8 @@ impl Broken {
 
     /// The whole report on `file`, at most 1.5 KB.
     pub fn report(&self, file: &str) -> String {
-        let mut text = format!("BROKEN: {} fails in phase {}", clip(file, 2 * MAX_NAME), self.line());
+        let mut text =
+            format!("BROKEN: {} fails in phase {}", clip(file, 2 * MAX_NAME), self.line());
         let mut list = |label: &str, names: &[String]| {
             if !names.is_empty() {
                 _ = write!(text, "\n{label}: {}", names_line(names));

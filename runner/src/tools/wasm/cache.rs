@@ -94,7 +94,10 @@ impl Cache {
             }
             let dir = tempfile::Builder::new().prefix("autocode-wasm-").tempdir();
             dir.map(Place::ForThisProcess).map_err(|error| {
-                format!("no place for compiled wasm: neither {} nor a temporary one ({error})", self.wanted.display())
+                format!(
+                    "no place for compiled wasm: neither {} nor a temporary one ({error})",
+                    self.wanted.display()
+                )
             })
         });
         match place {
@@ -202,8 +205,14 @@ fn own(dir: &Path) -> io::Result<()> {
 }
 
 fn own_existing(meta: &fs::Metadata) -> io::Result<()> {
-    let ours = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0;
-    if ours { Ok(()) } else { Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not ours alone")) }
+    let ours = meta.is_dir()
+        && meta.uid() == rustix::process::geteuid().as_raw()
+        && meta.mode() & 0o022 == 0;
+    if ours {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not ours alone"))
+    }
 }
 
 /// Puts `text` in the place of a file, whole or not at all.
@@ -223,7 +232,11 @@ mod tests {
     use super::*;
 
     fn keep(cache: &Cache, hash: ContentHash, code: &[u8]) -> PathBuf {
-        cache.keep_code::<String>("key", hash, |path| fs::write(path, code).map_err(|e| e.to_string())).unwrap()
+        cache
+            .keep_code::<String>("key", hash, |path| {
+                fs::write(path, code).map_err(|e| e.to_string())
+            })
+            .unwrap()
     }
 
     #[test]

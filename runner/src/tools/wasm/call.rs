@@ -93,7 +93,9 @@ pub(crate) async fn run(call: Call<'_>, cx: &CallContext<'_>) -> Outcome {
                 grant_file("timeout_s", call.stem)
             ),
         },
-        Ended::Cancelled => return Outcome { status: ToolStatus::Cancelled, text: "interrupted".into() },
+        Ended::Cancelled => {
+            return Outcome { status: ToolStatus::Cancelled, text: "interrupted".into() };
+        }
     };
     for hint in hints(&call, &cx.cwd, &outcome.text, &refusals) {
         _ = write!(outcome.text, "\n{hint}");
@@ -115,9 +117,10 @@ pub(crate) async fn describe(code: &Code) -> Result<String, Broken> {
     match ended {
         Ok(Ok(Ok(text))) => Ok(text),
         Ok(Ok(Err(text))) => Err(Broken::new(Phase::Schema, text)),
-        Ok(Err(error)) => {
-            Err(Broken::new(Phase::Schema, failure(&error, store.data().memory.hit, &permits, &stderr)))
-        }
+        Ok(Err(error)) => Err(Broken::new(
+            Phase::Schema,
+            failure(&error, store.data().memory.hit, &permits, &stderr),
+        )),
         Err(_) => {
             let cause = format!("schema() did not return within {} s", DESCRIBE_TIMEOUT.as_secs());
             Err(Broken::new(Phase::Schema, cause).hint("schema() only returns text").passing())
@@ -147,7 +150,8 @@ async fn guest(store: &mut Store<State>, code: &Code, entry: Entry<'_>) -> Retur
     let _ticking = Ticking::begin(store.engine());
     let instance = code.pre().instantiate_async(&mut *store).await?;
     if let Some(script) = code.script() {
-        let load = instance.get_typed_func::<(&str,), (Result<(), String>,)>(&mut *store, "load")?;
+        let load =
+            instance.get_typed_func::<(&str,), (Result<(), String>,)>(&mut *store, "load")?;
         if let (Err(error),) = load.call_async(&mut *store, (script,)).await? {
             return Ok(Err(error));
         }
@@ -159,7 +163,8 @@ async fn guest(store: &mut Store<State>, code: &Code, entry: Entry<'_>) -> Retur
             Ok(Ok(text))
         }
         Entry::Run(arguments) => {
-            let run = instance.get_typed_func::<(&str,), (Result<String, String>,)>(&mut *store, "run")?;
+            let run = instance
+                .get_typed_func::<(&str,), (Result<String, String>,)>(&mut *store, "run")?;
             let (result,) = run.call_async(&mut *store, (arguments,)).await?;
             Ok(result)
         }
@@ -233,14 +238,18 @@ fn hints(call: &Call<'_>, cwd: &Path, said: &str, refusals: &Refusals) -> Vec<St
     let arguments: serde_json::Value = serde_json::from_str(call.arguments).unwrap_or_default();
     let mut texts = Vec::new();
     strings(&arguments, &mut texts);
-    let words = said.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ':'));
+    let words = said.split(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ':')
+    });
     if let Some(path) = call.sandbox.outside(cwd, &call.grants, texts.into_iter().chain(words)) {
         let path = path.display();
         let already_told = said.contains("\"fs\":");
         if !already_told {
             let grant = format!("\"fs\": [\"{path}\"]");
             let file = format!(".autocode/tools/{}.grants.json", call.stem);
-            hints.push(format!("{path} is outside of the project; {grant} in {file} would allow it"));
+            hints.push(format!(
+                "{path} is outside of the project; {grant} in {file} would allow it"
+            ));
         }
     }
     hints
@@ -257,16 +266,26 @@ fn strings<'a>(value: &'a serde_json::Value, out: &mut Vec<&'a str>) {
 
 /// A trap or a broken contract, with what the guest last said and where it was.
 fn failure(error: &wasmtime::Error, memory_hit: bool, permits: &Permits, stderr: &Sink) -> String {
-    let mut text = match (memory_hit, error.downcast_ref::<Trap>(), error.downcast_ref::<wasmtime_wasi::I32Exit>()) {
+    let mut text = match (
+        memory_hit,
+        error.downcast_ref::<Trap>(),
+        error.downcast_ref::<wasmtime_wasi::I32Exit>(),
+    ) {
         (true, ..) => format!(
             "the tool ran into its memory limit of {} MiB; {} raises it",
             permits.grants.memory_mb(),
             grant_file("memory_mb", &permits.stem)
         ),
         (_, Some(Trap::StackOverflow), _) => {
-            format!("the tool trapped: its calls are nested too deeply (its stack has {} MiB)", MAX_STACK >> 20)
+            format!(
+                "the tool trapped: its calls are nested too deeply (its stack has {} MiB)",
+                MAX_STACK >> 20
+            )
         }
-        (_, Some(trap), _) => format!("the tool trapped: {trap}"),
+        (_, Some(trap), _) => {
+            let trap = trap.to_string();
+            format!("the tool trapped: {}", trap.strip_prefix("wasm trap: ").unwrap_or(&trap))
+        }
         (.., Some(exit)) => format!("the tool exited with status {} instead of returning", exit.0),
         _ => explain(&format!("{:#}", error.root_cause())),
     };

@@ -37,7 +37,9 @@ impl Compiler {
         // The link names the running file even after an upgrade put another in its place.
         let running = Path::new("/proc/self/exe");
         match &env.exe {
-            Some(_) if cfg!(target_os = "linux") && running.exists() => Self::Child(running.to_owned()),
+            Some(_) if cfg!(target_os = "linux") && running.exists() => {
+                Self::Child(running.to_owned())
+            }
             Some(exe) => Self::Child(exe.clone()),
             None => Self::InProcess,
         }
@@ -58,7 +60,11 @@ impl Compiler {
                     .spawn()
                     .map_err(|error| {
                         let program = program.display();
-                        Broken::new(Phase::Parse, format!("the compiler {program} does not start: {error}")).passing()
+                        Broken::new(
+                            Phase::Parse,
+                            format!("the compiler {program} does not start: {error}"),
+                        )
+                        .passing()
                     })?;
                 supervise(child, bytes)
             }
@@ -91,11 +97,12 @@ pub fn compile_child_main(arguments: impl IntoIterator<Item = std::ffi::OsString
 fn compile(bytes: &[u8], output: &Path) -> Result<(), Broken> {
     let component = lift::lift(bytes)?;
     let engine = engine::compiler().map_err(|error| Broken::new(Phase::Parse, error).passing())?;
-    let code = engine
-        .precompile_component(&component)
-        .map_err(|error| Broken::new(Phase::Parse, format!("the module does not compile: {error:#}")))?;
-    std::fs::write(output, code)
-        .map_err(|error| Broken::new(Phase::Read, format!("cannot write {}: {error}", output.display())).passing())
+    let code = engine.precompile_component(&component).map_err(|error| {
+        Broken::new(Phase::Parse, format!("the module does not compile: {error:#}"))
+    })?;
+    std::fs::write(output, code).map_err(|error| {
+        Broken::new(Phase::Read, format!("cannot write {}: {error}", output.display())).passing()
+    })
 }
 
 fn supervise(mut child: Child, bytes: &[u8]) -> Result<(), Broken> {
@@ -107,7 +114,8 @@ fn supervise(mut child: Child, bytes: &[u8]) -> Result<(), Broken> {
         let answer = scope.spawn(move || read(stdout));
         let trouble = scope.spawn(move || read(stderr));
         let status = wait(&mut child);
-        let text = |thread: std::thread::ScopedJoinHandle<'_, Vec<u8>>| thread.join().unwrap_or_default();
+        let text =
+            |thread: std::thread::ScopedJoinHandle<'_, Vec<u8>>| thread.join().unwrap_or_default();
         (status, text(answer), text(trouble))
     });
     match answer {
@@ -117,7 +125,10 @@ fn supervise(mut child: Child, bytes: &[u8]) -> Result<(), Broken> {
             Ok(Answer::Broken(broken)) => Err(broken),
             Err(_) => {
                 let trouble = String::from_utf8_lossy(&trouble);
-                Err(fail(format!("the compiler crashed on the module: {}", one_line(clip(&trouble, 2000), 300))))
+                Err(fail(format!(
+                    "the compiler crashed on the module: {}",
+                    one_line(clip(&trouble, 2000), 300)
+                )))
             }
         },
     }

@@ -38,10 +38,13 @@ impl Description {
     pub fn parse(text: &str) -> Result<Self, Broken> {
         let bad = |cause: String| Broken::new(Phase::Schema, cause).hint(SHAPE);
         if text.len() > MAX_SCHEMA {
-            return Err(bad(format!("schema() returned {} bytes; at most {MAX_SCHEMA} are taken", text.len())));
+            return Err(bad(format!(
+                "schema() returned {} bytes; at most {MAX_SCHEMA} are taken",
+                text.len()
+            )));
         }
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| bad(format!("schema() did not return JSON: {error}")))?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| bad(format!("schema() did not return JSON: {error}")))?;
         let Value::Object(mut fields) = value else {
             return Err(bad("schema() did not return a JSON object".into()));
         };
@@ -53,7 +56,9 @@ impl Description {
         let description = match fields.remove("description") {
             Some(Value::String(text)) if !text.trim().is_empty() => text,
             Some(Value::String(_)) | None => {
-                return Err(bad("`description` is missing: it is all the model knows of the tool".into()));
+                return Err(bad(
+                    "`description` is missing: it is all the model knows of the tool".into()
+                ));
             }
             Some(_) => return Err(bad("`description` is not a string".into())),
         };
@@ -82,7 +87,9 @@ fn valid_name(name: String) -> Result<String, Broken> {
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
 }
 
 /// The schema of the arguments: an object's, and one that can be checked against.
@@ -95,7 +102,9 @@ fn parameters(value: Option<Value>) -> Result<Box<RawValue>, String> {
     match schema.get("type") {
         None => _ = schema.insert("type".into(), "object".into()),
         Some(Value::String(kind)) if kind == "object" => {}
-        Some(other) => return Err(format!("`parameters` has type {other}; arguments are always an object")),
+        Some(other) => {
+            return Err(format!("`parameters` has type {other}; arguments are always an object"));
+        }
     }
     // Some providers refuse an object schema without properties.
     schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
@@ -149,11 +158,27 @@ mod tests {
         assert!(refused(r#"{"name":"x"}"#).contains("`description` is missing"));
         assert!(refused(r#"{"name":"bash","description":"d"}"#).contains("taken"));
         assert!(refused(r#"{"name":"My Tool","description":"d"}"#).contains("`My Tool` is not"));
-        assert!(refused(r#"{"description":"d","parameters":{"type":"array"}}"#).contains("always an object"));
-        assert!(refused(r#"{"description":"d","parameters":{"properties":{"a":{"type":"nummer"}}}}"#).contains("JSON Schema"));
-        assert!(refused(r##"{"description":"d","parameters":{"properties":{"a":{"$ref":"http://x/y"}}}}"##).contains("JSON Schema"));
-        assert!(refused(&format!(r#"{{"description":"{}"}}"#, "d".repeat(40_000))).contains("at most"));
+        assert!(
+            refused(r#"{"description":"d","parameters":{"type":"array"}}"#)
+                .contains("always an object")
+        );
+        assert!(
+            refused(r#"{"description":"d","parameters":{"properties":{"a":{"type":"nummer"}}}}"#)
+                .contains("JSON Schema")
+        );
+        assert!(
+            refused(
+                r##"{"description":"d","parameters":{"properties":{"a":{"$ref":"http://x/y"}}}}"##
+            )
+            .contains("JSON Schema")
+        );
+        assert!(
+            refused(&format!(r#"{{"description":"{}"}}"#, "d".repeat(40_000))).contains("at most")
+        );
         let deep = format!("{}{}", r#"{"not":"#.repeat(60), "{}".to_owned() + &"}".repeat(60));
-        assert!(refused(&format!(r#"{{"description":"d","parameters":{deep}}}"#)).contains("nested deeper"));
+        assert!(
+            refused(&format!(r#"{{"description":"d","parameters":{deep}}}"#))
+                .contains("nested deeper")
+        );
     }
 }

@@ -46,7 +46,8 @@ impl Runtime {
     fn new() -> Result<Self, String> {
         let fail = |error: wasmtime::Error| format!("no wasm engine on this machine: {error:#}");
         // Pooling reserves address space ahead; where that is limited, instances are made on demand.
-        let engine = Engine::new(&config(true)).or_else(|_| Engine::new(&config(false))).map_err(fail)?;
+        let engine =
+            Engine::new(&config(true)).or_else(|_| Engine::new(&config(false))).map_err(fail)?;
         let linker = host::linker(&engine).map_err(fail)?;
         let key = key(&engine);
         Ok(Self { engine, linker, key })
@@ -55,7 +56,8 @@ impl Runtime {
 
 /// An engine that only compiles, for a process that ends afterwards.
 pub(crate) fn compiler() -> Result<Engine, String> {
-    Engine::new(&config(false)).map_err(|error| format!("no wasm compiler on this machine: {error:#}"))
+    Engine::new(&config(false))
+        .map_err(|error| format!("no wasm compiler on this machine: {error:#}"))
 }
 
 fn config(pooling: bool) -> Config {

@@ -138,7 +138,11 @@ enum Port {
 
 impl Server {
     fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is not a server; expected \"HOST:PORT\", such as \"api.example.com:443\"");
+        let bad = || {
+            format!(
+                "`{text}` is not a server; expected \"HOST:PORT\", such as \"api.example.com:443\""
+            )
+        };
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
             _ => (text, None),
@@ -152,7 +156,10 @@ impl Server {
         let bracketed = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let valid = match bracketed {
             Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
-            None => !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
+            None => {
+                !name.is_empty()
+                    && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))
+            }
         };
         if valid { Ok(Self { host: host.to_lowercase(), port }) } else { Err(bad()) }
     }
@@ -191,7 +198,11 @@ pub(crate) struct Variable(pub String);
 impl Variable {
     fn parse(text: &str) -> Result<Self, String> {
         let valid = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if valid { Ok(Self(text.to_owned())) } else { Err(format!("`{text}` is not the name of a variable")) }
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!("`{text}` is not the name of a variable"))
+        }
     }
 }
 
@@ -287,8 +298,11 @@ mod tests {
             "fs ~/notes, /srv/data (read and write), ../shared; net api.github.com:443, *.example.com, localhost:*; \
              env GITHUB_TOKEN; tools search; bash; model; 300 s; 512 MiB"
         );
-        let paths: Vec<PathBuf> =
-            grants.fs.iter().map(|dir| dir.path(Path::new("/p/app"), Some(Path::new("/home/u")))).collect();
+        let paths: Vec<PathBuf> = grants
+            .fs
+            .iter()
+            .map(|dir| dir.path(Path::new("/p/app"), Some(Path::new("/home/u"))))
+            .collect();
         assert_eq!(paths, ["/home/u/notes", "/srv/data", "/p/app/../shared"].map(PathBuf::from));
     }
 
@@ -304,9 +318,15 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let error = |text: &str| Grants::parse(text).unwrap_err();
-        assert!(error(r#"{"network": true}"#).contains("unknown field `network`, expected one of `fs`, `net`"));
+        assert!(
+            error(r#"{"network": true}"#)
+                .contains("unknown field `network`, expected one of `fs`, `net`")
+        );
         assert!(error(r#"{"net": "x"}"#).contains("expected a sequence"));
-        assert!(error("{\n\"net\": [\"http://x/y\"]}").contains("is not a server; expected \"HOST:PORT\""));
+        assert!(
+            error("{\n\"net\": [\"http://x/y\"]}")
+                .contains("is not a server; expected \"HOST:PORT\"")
+        );
         assert!(error("{\n\"net\": [\"x:99999\"]}").contains("line 2"));
         assert!(error(r#"{"env": ["A=B"]}"#).contains("not the name of a variable"));
         assert!(error(r#"{"timeout_s": 0}"#).contains("0 is not between 1 and"));
@@ -317,10 +337,14 @@ mod tests {
 
     #[test]
     fn a_server_fits_by_host_and_port() {
-        let allows = |pattern: &str, host: &str, port: u16| Server::parse(pattern).unwrap().allows(host, port);
+        let allows = |pattern: &str, host: &str, port: u16| {
+            Server::parse(pattern).unwrap().allows(host, port)
+        };
         assert!(allows("api.github.com:443", "API.github.com", 443));
         assert!(!allows("api.github.com:443", "api.github.com", 80));
-        assert!(allows("example.com", "example.com", 80) && allows("example.com", "example.com", 443));
+        assert!(
+            allows("example.com", "example.com", 80) && allows("example.com", "example.com", 443)
+        );
         assert!(!allows("example.com", "example.com", 8080));
         assert!(!allows("example.com", "evil-example.com", 443));
         assert!(allows("*.example.com:443", "a.b.example.com", 443));

@@ -69,16 +69,32 @@ pub(crate) struct Permits {
 impl Permits {
     /// Why something was refused, and what would allow it.
     pub fn refusal(&self, what: &str, grant: &str) -> String {
-        format!("{what} is not granted to this tool; {grant} in .autocode/tools/{}.grants.json would allow it", self.stem)
+        format!(
+            "{what} is not granted to this tool; {grant} in .autocode/tools/{}.grants.json would allow it",
+            self.stem
+        )
     }
 }
 
 impl State {
     /// For one call.
-    pub fn new(wasi: WasiCtx, permits: Arc<Permits>, network: Network, asks: Option<mpsc::Sender<Ask>>) -> Self {
+    pub fn new(
+        wasi: WasiCtx,
+        permits: Arc<Permits>,
+        network: Network,
+        asks: Option<mpsc::Sender<Ask>>,
+    ) -> Self {
         let limit = usize::try_from(permits.grants.memory_mb() << 20).unwrap_or(usize::MAX);
         let memory = Memory { used: 0, limit, table: 0, hit: false };
-        Self { wasi, http: WasiHttpCtx::new(), table: ResourceTable::new(), network, memory, permits, asks }
+        Self {
+            wasi,
+            http: WasiHttpCtx::new(),
+            table: ResourceTable::new(),
+            network,
+            memory,
+            permits,
+            asks,
+        }
     }
 
     /// Asks, if the grant is there.
@@ -188,15 +204,18 @@ fn ungranted(host: &mut LinkerInstance<'_, State>) -> Result<()> {
             Ok((answer.await.unwrap_or(None),))
         })
     })?;
-    host.func_wrap_async("state-set", |store: StoreContextMut<'_, State>, (key, value): (String, String)| {
-        let asks = store.data().asks.clone();
-        Box::new(async move {
-            if let Some(asks) = asks {
-                _ = asks.send(Ask::StateSet { key, value }).await;
-            }
-            Ok(())
-        })
-    })
+    host.func_wrap_async(
+        "state-set",
+        |store: StoreContextMut<'_, State>, (key, value): (String, String)| {
+            let asks = store.data().asks.clone();
+            Box::new(async move {
+                if let Some(asks) = asks {
+                    _ = asks.send(Ask::StateSet { key, value }).await;
+                }
+                Ok(())
+            })
+        },
+    )
 }
 
 /// What needs one.
@@ -205,31 +224,37 @@ fn granted(host: &mut LinkerInstance<'_, State>) -> Result<()> {
     host.func_wrap_async("bash", |store: Store<'_>, (command, seconds): (String, Option<u32>)| {
         let state = store.data();
         let timeout = seconds.map(|s| Duration::from_secs(s.into()));
-        Box::new(state.ask(state.permits.grants.bash, "bash", "\"bash\": true", move |reply| Ask::Bash {
-            command,
-            timeout,
-            reply,
+        Box::new(state.ask(state.permits.grants.bash, "bash", "\"bash\": true", move |reply| {
+            Ask::Bash { command, timeout, reply }
         }))
     })?;
     host.func_wrap_async("complete", |store: Store<'_>, (prompt,): (String,)| {
         let state = store.data();
-        Box::new(state.ask(state.permits.grants.model, "the model", "\"model\": true", move |reply| Ask::Complete {
-            prompt,
-            reply,
-        }))
+        Box::new(state.ask(
+            state.permits.grants.model,
+            "the model",
+            "\"model\": true",
+            move |reply| Ask::Complete { prompt, reply },
+        ))
     })?;
     host.func_wrap_async("agent", |store: Store<'_>, (task,): (String,)| {
         let state = store.data();
-        Box::new(state.ask(state.permits.grants.model, "a sub-agent", "\"model\": true", move |reply| Ask::Agent {
-            task,
-            reply,
-        }))
+        Box::new(state.ask(
+            state.permits.grants.model,
+            "a sub-agent",
+            "\"model\": true",
+            move |reply| Ask::Agent { task, reply },
+        ))
     })?;
     host.func_wrap_async("call", |store: Store<'_>, (tool, arguments): (String, String)| {
         let state = store.data();
         let grant = format!("\"tools\": [\"{}\"]", clip(&tool, 64));
         let what = format!("calling {}", clip(&tool, 64));
         let granted = state.permits.grants.tools.allow(&tool);
-        Box::new(state.ask(granted, &what, &grant, move |reply| Ask::Call { tool, arguments, reply }))
+        Box::new(state.ask(granted, &what, &grant, move |reply| Ask::Call {
+            tool,
+            arguments,
+            reply,
+        }))
     })
 }

@@ -33,18 +33,24 @@ pub(crate) fn lift(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Broken> {
 fn encode(bytes: &[u8], outline: &Outline) -> Result<Vec<u8>, Broken> {
     let mut module = Cow::Borrowed(bytes);
     if !outline.says_its_world {
-        let internal = |error| Broken::new(Phase::Parse, format!("the tool contract does not parse: {error:#}"));
+        let internal = |error| {
+            Broken::new(Phase::Parse, format!("the tool contract does not parse: {error:#}"))
+        };
         let mut resolve = Resolve::default();
         let package = resolve.push_str("tool.wit", WIT).map_err(internal)?;
         let name = if outline.has("load") { "engine" } else { "tool" };
         let world = resolve.select_world(&[package], Some(name)).map_err(internal)?;
-        embed_component_metadata(module.to_mut(), &resolve, world, StringEncoding::UTF8).map_err(internal)?;
+        embed_component_metadata(module.to_mut(), &resolve, world, StringEncoding::UTF8)
+            .map_err(internal)?;
     }
     let encoded = ComponentEncoder::default()
         .validate(false)
         .module(&module)
         .and_then(|encoder| {
-            encoder.adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER)
+            encoder.adapter(
+                WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME,
+                WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
+            )
         })
         .and_then(|mut encoder| encoder.encode());
     encoded.map_err(|error| outline.explain(&format!("{error:#}")))
@@ -65,13 +71,20 @@ impl Outline {
             return Err(Broken::new(Phase::Parse, "the file is empty"));
         }
         if !bytes.starts_with(b"\0asm") {
-            return Err(Broken::new(Phase::Parse, "the file is not WebAssembly: it does not begin with `\\0asm`")
-                .hint(not_wasm_hint(bytes)));
+            return Err(Broken::new(
+                Phase::Parse,
+                "the file is not WebAssembly: it does not begin with `\\0asm`",
+            )
+            .hint(not_wasm_hint(bytes)));
         }
         let bad = |error: wasmparser::BinaryReaderError| {
             let broken = Broken::new(Phase::Parse, format!("the module is not valid: {error}"));
             let cut_off = error.message().contains("unexpected end");
-            if cut_off { broken.hint("the file looks half written; it is read again as soon as it changes") } else { broken }
+            if cut_off {
+                broken.hint("the file looks half written; it is read again as soon as it changes")
+            } else {
+                broken
+            }
         };
         Validator::new().validate_all(bytes).map_err(bad)?;
         let mut outline = Self {
@@ -124,7 +137,8 @@ impl Outline {
             .filter(|(module, _)| !is_provided(module))
             .map(|(module, name)| format!("{module}.{name}"))
             .collect();
-        if let Some(other) = other_contract(self.imports.iter().map(|(module, _)| module.as_str())) {
+        if let Some(other) = other_contract(self.imports.iter().map(|(module, _)| module.as_str()))
+        {
             return Err(other);
         }
         if !missing.is_empty() {
@@ -135,9 +149,12 @@ impl Outline {
         }
         for name in ["schema", "run"] {
             if !self.has(name) {
-                return Err(Broken::new(Phase::Link, format!("the module does not export a function `{name}`"))
-                    .exports(self.exports.clone())
-                    .hint(self.export_hint()));
+                return Err(Broken::new(
+                    Phase::Link,
+                    format!("the module does not export a function `{name}`"),
+                )
+                .exports(self.exports.clone())
+                .hint(self.export_hint()));
             }
         }
         Ok(())
@@ -179,9 +196,13 @@ fn is_provided(module: &str) -> bool {
 
 /// A module built for a contract that this runner does not speak.
 pub(crate) fn other_contract<'a>(mut imports: impl Iterator<Item = &'a str>) -> Option<Broken> {
-    let import = imports.find(|name| name.starts_with("autocode:tool/") && !name.contains("@0.1."))?;
+    let import =
+        imports.find(|name| name.starts_with("autocode:tool/") && !name.contains("@0.1."))?;
     let cause = format!("the tool was built for {import}; this runner speaks autocode:tool@0.1");
-    Some(Broken::new(Phase::Link, cause).hint("build it again with the SDK that this autocode ships"))
+    Some(
+        Broken::new(Phase::Link, cause)
+            .hint("build it again with the SDK that this autocode ships"),
+    )
 }
 
 fn import_hint(missing: &[String]) -> &'static str {

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use wasmtime::component::types::{ComponentItem, Type};
 use wasmtime::component::{Component, InstancePre};
 
+use super::Checker;
 use super::broken::{Broken, Phase};
 use super::cache::{Cache, ContentHash};
 use super::call::describe;
@@ -24,7 +25,6 @@ use super::engine::{self, Runtime};
 use super::host::State;
 use super::lift::other_contract;
 use super::shared::{Code, Compiled, SharedEngine};
-use super::Checker;
 
 /// Largest module, in bytes.
 const MAX_MODULE: u64 = 64 << 20;
@@ -37,8 +37,6 @@ const STACK: usize = 16 << 20;
 pub(crate) struct Tool {
     /// Of the module's bytes.
     pub hash: ContentHash,
-    /// The module's length in bytes.
-    pub size: u64,
     /// What it says of itself.
     pub description: Description,
     code: Mutex<Option<Code>>,
@@ -47,8 +45,8 @@ pub(crate) struct Tool {
 
 impl Tool {
     /// A tool whose code is loaded when it is first called.
-    pub fn known(hash: ContentHash, size: u64, description: Description) -> Self {
-        Self { hash, size, description, code: Mutex::new(None), checker: OnceLock::new() }
+    pub fn known(hash: ContentHash, description: Description) -> Self {
+        Self { hash, description, code: Mutex::new(None), checker: OnceLock::new() }
     }
 
     /// The code, if it is loaded.
@@ -72,14 +70,8 @@ impl Tool {
     }
 }
 
-/// What became of a file.
-#[derive(Clone)]
-pub(crate) struct Loaded {
-    /// Of its bytes, when it could be read.
-    pub hash: Option<ContentHash>,
-    /// The tool, or why it is none.
-    pub tool: Result<Arc<Tool>, Broken>,
-}
+/// What became of a file: a tool, or why it is none.
+pub(crate) type Loaded = Result<Arc<Tool>, Broken>;
 
 /// A file on its way.
 #[derive(Default)]
@@ -138,8 +130,7 @@ struct Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        let tool = Err(Broken::new(Phase::Read, "loading it was given up").passing());
-        self.pending.finish(Loaded { hash: None, tool });
+        self.pending.finish(Err(Broken::new(Phase::Read, "loading it was given up").passing()));
     }
 }
 
@@ -193,12 +184,13 @@ impl Loader {
         // On a thread: it waits for the tool, and the caller may be one that must not wait in that way.
         let loaded = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(STACK);
-            let work = || self.0.load(path, Effort::Inspect, &mut |phase, note| phases.push((phase, note)));
+            let work = || {
+                self.0.load(path, Effort::Inspect, &mut |phase, note| phases.push((phase, note)))
+            };
             thread.spawn_scoped(scope, work).ok().and_then(|thread| thread.join().ok())
         });
         let crashed = || Err(Broken::new(Phase::Read, "looking at it failed").passing());
-        let tool = loaded.map_or_else(crashed, |loaded| loaded.tool);
-        let tool = tool.map(|tool| Inspected {
+        let tool = loaded.unwrap_or_else(crashed).map(|tool| Inspected {
             name: tool.description.name.clone(),
             description: tool.description.description.clone(),
             parameters: tool.description.parameters.get().to_owned(),
@@ -253,7 +245,8 @@ impl Inner {
             };
             let effort = if job.want_code { Effort::Code } else { Effort::Describe };
             // A crash on one file is that file's; the job's end tells whoever waits for it.
-            let loaded = catch_unwind(AssertUnwindSafe(|| self.load(&job.path, effort, &mut |_, _| {})));
+            let loaded =
+                catch_unwind(AssertUnwindSafe(|| self.load(&job.path, effort, &mut |_, _| {})));
             if let Ok(loaded) = loaded {
                 job.pending.finish(loaded);
             }
@@ -261,20 +254,22 @@ impl Inner {
     }
 
     fn load(&self, path: &Path, effort: Effort, report: Report<'_>) -> Loaded {
-        let bytes = match read(path) {
-            Ok(bytes) => bytes,
-            Err(broken) => return Loaded { hash: None, tool: Err(broken) },
-        };
+        let bytes = read(path)?;
         let hash = ContentHash::of(&bytes);
         report(Phase::Read, format!("{} bytes, sha256 {hash}", bytes.len()));
-        Loaded { hash: Some(hash), tool: self.make(&bytes, hash, effort, report).map(Arc::new) }
+        self.make(&bytes, hash, effort, report).map(Arc::new)
     }
 
-    fn make(&self, bytes: &[u8], hash: ContentHash, effort: Effort, report: Report<'_>) -> Result<Tool, Broken> {
+    fn make(
+        &self,
+        bytes: &[u8],
+        hash: ContentHash,
+        effort: Effort,
+        report: Report<'_>,
+    ) -> Result<Tool, Broken> {
         let known = if effort == Effort::Inspect { None } else { self.cache.description(hash) };
-        let size = bytes.len() as u64;
         if let (Effort::Describe, Some(description)) = (effort, &known) {
-            return Ok(Tool::known(hash, size, description.clone()));
+            return Ok(Tool::known(hash, description.clone()));
         }
         let code = self.code(bytes, hash, report)?;
         let description = match known {
@@ -286,36 +281,47 @@ impl Inner {
             }
         };
         report(Phase::Schema, description.description.clone());
-        Ok(Tool::known(hash, size, description).with_code(code))
+        Ok(Tool::known(hash, description).with_code(code))
     }
 
     fn code(&self, bytes: &[u8], hash: ContentHash, report: Report<'_>) -> Result<Code, Broken> {
-        let script = self.shared.and_then(|shared| Some((shared, (shared.split)(bytes, shared.module)?)));
+        let script =
+            self.shared.and_then(|shared| Some((shared, (shared.split)(bytes, shared.module)?)));
         let Some((shared, script)) = script else {
             return self.native(bytes, hash, report).map(Code::Own);
         };
-        let engine = self.engine.get(|| {
-            self.native(shared.module, ContentHash::of(shared.module), &mut |_, _| {})
-        })?;
+        let engine = self
+            .engine
+            .get(|| self.native(shared.module, ContentHash::of(shared.module), &mut |_, _| {}))?;
         report(Phase::Parse, format!("a script of {} bytes on the shared engine", script.len()));
         report(Phase::Link, "the engine's imports are met".into());
         Ok(Code::Script { engine, script: script.into() })
     }
 
     /// Compiled and linked, from the cache where it is there and fits.
-    fn native(&self, bytes: &[u8], hash: ContentHash, report: Report<'_>) -> Result<InstancePre<State>, Broken> {
-        let runtime = engine::runtime().map_err(|error| Broken::new(Phase::Link, error).passing())?;
-        let cached = self.cache.code(&runtime.key, hash).and_then(|path| deserialize(runtime, &path));
+    fn native(
+        &self,
+        bytes: &[u8],
+        hash: ContentHash,
+        report: Report<'_>,
+    ) -> Result<InstancePre<State>, Broken> {
+        let runtime =
+            engine::runtime().map_err(|error| Broken::new(Phase::Link, error).passing())?;
+        let cached =
+            self.cache.code(&runtime.key, hash).and_then(|path| deserialize(runtime, &path));
         let component = match cached {
             Some(component) => {
                 report(Phase::Parse, "compiled before".into());
                 component
             }
             None => {
-                let path = self.cache.keep_code(&runtime.key, hash, |file| self.compiler.compile(bytes, file))?;
+                let path = self
+                    .cache
+                    .keep_code(&runtime.key, hash, |file| self.compiler.compile(bytes, file))?;
                 report(Phase::Parse, "compiled".into());
-                deserialize(runtime, &path)
-                    .ok_or_else(|| Broken::new(Phase::Link, "the compiled code does not load").passing())?
+                deserialize(runtime, &path).ok_or_else(|| {
+                    Broken::new(Phase::Link, "the compiled code does not load").passing()
+                })?
             }
         };
         let pre = link(runtime, &component)?;
@@ -337,7 +343,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Broken> {
     let file = File::options().read(true).custom_flags(nonblock).open(path).map_err(fail)?;
     let meta = file.metadata().map_err(fail)?;
     if !meta.is_file() {
-        return Err(Broken::new(Phase::Read, format!("it is {}, not a file", kind(meta.file_type()))));
+        return Err(Broken::new(
+            Phase::Read,
+            format!("it is {}, not a file", kind(meta.file_type())),
+        ));
     }
     let too_large = |size: u64| {
         let cause = format!("it has {} MiB; a tool has at most {}", size >> 20, MAX_MODULE >> 20);
@@ -355,7 +364,9 @@ fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "the link leads to nothing, or the file is gone".into(),
         io::ErrorKind::PermissionDenied => "no permission to read it".into(),
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => "its links form a loop".into(),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            "its links form a loop".into()
+        }
         _ => error.to_string(),
     }
 }
@@ -390,14 +401,21 @@ fn link(runtime: &Runtime, component: &Component) -> Result<InstancePre<State>, 
     }
     let pre = runtime.linker.instantiate_pre(component).map_err(|error| {
         let known = |name: &str| {
-            (name.starts_with("wasi:") && name.contains("@0.2.")) || name.starts_with("autocode:tool/host@0.1.")
+            (name.starts_with("wasi:") && name.contains("@0.2."))
+                || name.starts_with("autocode:tool/host@0.1.")
         };
-        let missing = ty.imports(engine).map(|(name, _)| name.to_owned()).filter(|name| !known(name)).collect();
+        let missing = ty
+            .imports(engine)
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| !known(name))
+            .collect();
         Broken::new(Phase::Link, format!("{error:#}"))
             .missing(missing)
             .hint("a tool may import WASI 0.2 and autocode:tool/host@0.1.0, nothing else")
     })?;
-    for (name, wanted) in [("schema", "func() -> string"), ("run", "func(args: string) -> result<string, string>")] {
+    for (name, wanted) in
+        [("schema", "func() -> string"), ("run", "func(args: string) -> result<string, string>")]
+    {
         let found = ty.exports(engine).find(|(export, _)| *export == name).map(|(_, item)| item.ty);
         let cause = match found {
             Some(ComponentItem::ComponentFunc(func)) if fits(name, &func) => continue,
@@ -426,7 +444,8 @@ fn fits(name: &str, func: &wasmtime::component::types::ComponentFunc) -> bool {
 /// Lets the tool describe itself. Called on a loading thread only.
 fn ask(code: &Code) -> Result<String, Broken> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| Broken::new(Phase::Schema, error.to_string()).passing())?;
+    let runtime =
+        runtime.map_err(|error| Broken::new(Phase::Schema, error.to_string()).passing())?;
     let text = runtime.block_on(describe(code));
     // A guest may have left a thread in a system call: it is not waited for.
     runtime.shutdown_background();

@@ -34,6 +34,6 @@ pub(crate) use arguments::Checker;
 pub(crate) use call::{Call, Outcome, run};
 pub(crate) use describe::is_name;
 pub(crate) use index::{Index, Known};
-pub(crate) use load::{Loaded, Pending, Tool};
+pub(crate) use load::{Pending, Tool};
 pub(crate) use sandbox::Sandbox;
 pub(crate) use scan::{Scanner, Seen, Stamp};

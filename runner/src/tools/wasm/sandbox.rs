@@ -42,7 +42,13 @@ impl Sandbox {
     ///
     /// # Errors
     /// When the project's directory cannot be opened; one sentence.
-    pub fn open(&self, cwd: &Path, grants: &Grants, stdout: Sink, stderr: Sink) -> Result<WasiCtx, String> {
+    pub fn open(
+        &self,
+        cwd: &Path,
+        grants: &Grants,
+        stdout: Sink,
+        stderr: Sink,
+    ) -> Result<WasiCtx, String> {
         let allowed = self.allowed(grants);
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(stdout).stderr(stderr).initial_cwd(cwd.to_string_lossy());
@@ -64,7 +70,11 @@ impl Sandbox {
             }
         }
         // Where relative paths start, for guests that do not look at PWD.
-        if let Some(dir) = allowed.iter().filter(|dir| cwd.starts_with(&dir.path)).max_by_key(|dir| dir.path.as_os_str().len()) {
+        if let Some(dir) = allowed
+            .iter()
+            .filter(|dir| cwd.starts_with(&dir.path))
+            .max_by_key(|dir| dir.path.as_os_str().len())
+        {
             _ = wasi.preopened_dir(cwd, ".", dir.perms);
         }
         Ok(wasi.build())
@@ -92,7 +102,8 @@ impl Sandbox {
         let is_outside = |path: &PathBuf| !allowed.iter().any(|dir| path.starts_with(&dir.path));
         let candidates = texts.into_iter().filter_map(|text| {
             let path = Path::new(text);
-            let leads_out = path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
+            let leads_out =
+                path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
             leads_out.then(|| normal(&cwd.join(path)))
         });
         candidates.into_iter().find(is_outside)
@@ -128,7 +139,9 @@ mod tests {
         let outside = |text: &str| sandbox.outside(Path::new("/p/app/src"), &grants, [text]);
         assert_eq!(outside("/etc/passwd"), Some("/etc/passwd".into()));
         assert_eq!(outside("../../x"), Some("/p/x".into()));
-        for inside in ["a.rs", "../README.md", "/p/app/x", "/srv/data/y", "../../lib/z", "no path at all"] {
+        for inside in
+            ["a.rs", "../README.md", "/p/app/x", "/srv/data/y", "../../lib/z", "no path at all"]
+        {
             assert_eq!(outside(inside), None, "{inside}");
         }
     }

@@ -60,10 +60,14 @@ impl Stamp {
     pub fn is_fresh(&self) -> bool {
         let Self::Present { modified, changed, .. } = self else { return false };
         let (seconds, nanoseconds) = *modified.max(changed);
-        let time = UNIX_EPOCH
-            .checked_add(Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanoseconds).unwrap_or(0)));
+        let time = UNIX_EPOCH.checked_add(Duration::new(
+            u64::try_from(seconds).unwrap_or(0),
+            u32::try_from(nanoseconds).unwrap_or(0),
+        ));
         // A time in the future is as good as now.
-        time.is_none_or(|time| SystemTime::now().duration_since(time).map_or(true, |age| age < CLOCK))
+        time.is_none_or(|time| {
+            SystemTime::now().duration_since(time).map_or(true, |age| age < CLOCK)
+        })
     }
 }
 
@@ -177,7 +181,9 @@ impl Scanner {
             }
             stays
         });
-        self.files.extend(found.into_iter().map(|(name, kind)| (name, File { kind, stamp: None, fresh: false })));
+        self.files.extend(
+            found.into_iter().map(|(name, kind)| (name, File { kind, stamp: None, fresh: false })),
+        );
     }
 }
 
@@ -218,7 +224,8 @@ mod tests {
         let mut scanner = Scanner::new(&tools);
         assert_eq!(scanner.look(), []);
         fs::create_dir(&tools).unwrap();
-        for name in ["b.wasm", "a.wasm", "a.grants.json", "notes.txt", ".hidden.wasm", "a.wasm.tmp"] {
+        for name in ["b.wasm", "a.wasm", "a.grants.json", "notes.txt", ".hidden.wasm", "a.wasm.tmp"]
+        {
             fs::write(tools.join(name), "x").unwrap();
         }
         assert_eq!(modules(scanner.look()), ["ga", "+a.wasm", "+b.wasm"]);

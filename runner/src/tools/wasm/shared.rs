@@ -17,7 +17,7 @@ pub struct SharedEngine {
     /// The engine's module, before any script was put in.
     pub module: &'static [u8],
     /// The script in a module, if it is `module` (the second argument) with a script and nothing else.
-    pub split: fn(&[u8], &[u8]) -> Option<String>,
+    pub split: for<'a, 'b> fn(&'a [u8], &'b [u8]) -> Option<&'a str>,
 }
 
 /// The code of a tool, ready to be instantiated.
@@ -52,7 +52,10 @@ pub(crate) struct Compiled(Mutex<Option<InstancePre<State>>>);
 
 impl Compiled {
     /// The engine, compiled by `make` the first time; a failure is tried again next time.
-    pub fn get(&self, make: impl FnOnce() -> Result<InstancePre<State>, Broken>) -> Result<InstancePre<State>, Broken> {
+    pub fn get(
+        &self,
+        make: impl FnOnce() -> Result<InstancePre<State>, Broken>,
+    ) -> Result<InstancePre<State>, Broken> {
         let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*compiled {
             return Ok(engine.clone());
