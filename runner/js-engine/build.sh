@@ -13,7 +13,8 @@ cd "$(dirname "$0")"
 assets=../../assets
 sources=(Cargo.toml Cargo.lock build.sh stack-check.h src/*.rs src/shims/*.js)
 
-digest() { LC_ALL=C sha256sum "${sources[@]}" | sha256sum | cut -d' ' -f1; }
+# The digest of a list of digests, sorted by name whatever the locale.
+digest() { printf '%s\n' "${sources[@]}" | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d' ' -f1; }
 missing() { echo "error: $1" >&2; exit 1; }
 
 cc=${CC_WASM:-clang-19}; ar=${AR_WASM:-llvm-ar-19}; opt=${WASM_OPT:-wasm-opt}; sysroot=${WASI_SYSROOT:-/usr}
@@ -23,7 +24,7 @@ include=$sysroot/include/wasm32-wasi; [ -d "$include" ] || include=$sysroot/incl
 [ -f "$include/malloc.h" ] || missing "no wasi-libc headers in $include; set WASI_SYSROOT"
 
 export RQUICKJS_SYS_NO_WASI_SDK=1 CC_wasm32_wasip1=$cc AR_wasm32_wasip1=$ar
-export CFLAGS_wasm32_wasip1="--target=wasm32-wasi -isystem $include -include $PWD/stack-check.h -Oz -fno-builtin-malloc"
+export CFLAGS_wasm32_wasip1="--target=wasm32-wasi -isystem $include -include $PWD/stack-check.h -Oz"
 # No path of this machine in the result.
 export RUSTFLAGS="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo -C link-arg=-zstack-size=1048576"
 cargo build --release --locked --target wasm32-wasip1

@@ -24,7 +24,12 @@ pub(crate) struct Answer {
 /// # Safety
 /// `old` came from here with `old_size` and `align`, or is null.
 #[unsafe(export_name = "cabi_realloc")]
-unsafe extern "C" fn realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
+unsafe extern "C" fn realloc(
+    old: *mut u8,
+    old_size: usize,
+    align: usize,
+    new_size: usize,
+) -> *mut u8 {
     if new_size == 0 {
         return std::ptr::without_provenance_mut(align);
     }

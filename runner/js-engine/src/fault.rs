@@ -10,7 +10,11 @@ const MAX_CAUSES: usize = 3;
 
 /// `error` as text; takes the pending exception from the context.
 pub(crate) fn describe(ctx: &Ctx<'_>, error: Error) -> String {
-    if matches!(error, Error::Exception) { describe_value(ctx, ctx.catch()) } else { error.to_string() }
+    if matches!(error, Error::Exception) {
+        describe_value(ctx, ctx.catch())
+    } else {
+        error.to_string()
+    }
 }
 
 /// A thrown value as text.
@@ -51,7 +55,13 @@ fn headline(error: &Object<'_>) -> String {
 /// The stack's lines that lie in the script; QuickJS's own functions and the built-in modules say nothing to its author.
 fn frames(error: &Object<'_>) -> Vec<String> {
     let ours = |line: &&str| !line.contains("(native)") && !line.contains(modules::ORIGIN);
-    field(error, "stack").lines().map(str::trim).filter(|line| !line.is_empty()).filter(ours).map(str::to_owned).collect()
+    field(error, "stack")
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .filter(ours)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What is not an `Error`: a string as it is, anything else as JSON where it has one.
@@ -62,12 +72,15 @@ fn plain<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> String {
     {
         return json;
     }
-    Text::from_js(ctx, value).map_or_else(|_| "an unprintable value was thrown".to_owned(), |Text(text)| text)
+    Text::from_js(ctx, value)
+        .map_or_else(|_| "an unprintable value was thrown".to_owned(), |Text(text)| text)
 }
 
 fn field(error: &Object<'_>, name: &str) -> String {
     match error.get::<_, Value>(name) {
-        Ok(value) if !value.is_undefined() => Text::from_js(error.ctx(), value).map_or_else(|_| String::new(), |t| t.0),
+        Ok(value) if !value.is_undefined() => {
+            Text::from_js(error.ctx(), value).map_or_else(|_| String::new(), |t| t.0)
+        }
         _ => String::new(),
     }
 }

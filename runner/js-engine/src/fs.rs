@@ -5,8 +5,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use rquickjs::{Array, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Result, TypedArray, Value};
+use rquickjs::{
+    Array, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Result, TypedArray, Value,
+};
 
+use crate::grants;
 use crate::text::{self, Text};
 
 /// Native functions of `fs`; `shims/fs.js` makes the module of them.
@@ -25,7 +28,8 @@ pub(crate) fn natives<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 fn read_text(ctx: Ctx<'_>, Text(path): Text) -> Result<String> {
     let bytes = fs::read(&path).map_err(|e| throw(&ctx, "read", &path, &e))?;
-    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
 fn read_bytes(ctx: Ctx<'_>, Text(path): Text) -> Result<TypedArray<'_, u8>> {
@@ -41,7 +45,10 @@ fn write<'js>(ctx: Ctx<'js>, Text(path): Text, data: Value<'js>, append: bool) -
     };
     let mut options = OpenOptions::new();
     options.create(true).write(true).append(append).truncate(!append);
-    options.open(&path).and_then(|mut file| file.write_all(&bytes)).map_err(|e| throw(&ctx, "write", &path, &e))
+    options
+        .open(&path)
+        .and_then(|mut file| file.write_all(&bytes))
+        .map_err(|e| throw(&ctx, "write", &path, &e))
 }
 
 /// `[name, kind]` of everything in a directory, sorted by name.
@@ -115,7 +122,23 @@ fn kind(file: fs::FileType) -> &'static str {
 
 /// An `Error` with a `code` as Node names it, so that `e.code === "ENOENT"` works.
 fn throw(ctx: &Ctx<'_>, action: &str, path: &str, error: &io::Error) -> rquickjs::Error {
-    let (code, reason) = match error.kind() {
+    let (code, reason) = explain(path, error);
+    let made = Exception::from_message(
+        ctx.clone(),
+        &format!("{code}: cannot {action} '{path}': {reason}"),
+    );
+    match made.and_then(|e| e.as_object().set("code", code).map(|()| e)) {
+        Ok(exception) => exception.throw(),
+        Err(error) => error,
+    }
+}
+
+/// WASI's error numbers don't tell a file that isn't there from one the tool may not see; the paths do.
+fn explain(path: &str, error: &io::Error) -> (&'static str, String) {
+    if let Some(outside) = grants::outside(path) {
+        return ("EACCES", outside);
+    }
+    match error.kind() {
         ErrorKind::NotFound => ("ENOENT", "no such file or directory".to_owned()),
         ErrorKind::PermissionDenied => ("EACCES", "permission denied".to_owned()),
         ErrorKind::AlreadyExists => ("EEXIST", "it exists already".to_owned()),
@@ -124,10 +147,5 @@ fn throw(ctx: &Ctx<'_>, action: &str, path: &str, error: &io::Error) -> rquickjs
         ErrorKind::DirectoryNotEmpty => ("ENOTEMPTY", "directory not empty".to_owned()),
         ErrorKind::InvalidInput => ("EINVAL", error.to_string()),
         _ => ("EIO", error.to_string()),
-    };
-    let made = Exception::from_message(ctx.clone(), &format!("{code}: cannot {action} '{path}': {reason}"));
-    match made.and_then(|e| e.as_object().set("code", code).map(|()| e)) {
-        Ok(exception) => exception.throw(),
-        Err(error) => error,
     }
 }

@@ -16,7 +16,13 @@ unsafe extern "C" {
     #[link_name = "agent"]
     fn host_agent(ptr: *const u8, len: usize, out: *mut Answer);
     #[link_name = "call"]
-    fn host_call(tool: *const u8, tool_len: usize, args: *const u8, args_len: usize, out: *mut Answer);
+    fn host_call(
+        tool: *const u8,
+        tool_len: usize,
+        args: *const u8,
+        args_len: usize,
+        out: *mut Answer,
+    );
     #[link_name = "state-get"]
     fn host_state_get(ptr: *const u8, len: usize, out: *mut Answer);
     #[link_name = "state-set"]
@@ -56,7 +62,13 @@ fn bash(ctx: Ctx<'_>, Text(command): Text, timeout_s: Option<f64>) -> Result<Str
     // A cast of a float saturates; a fraction of a second counts as one.
     let timeout = timeout_s.map(|t| t.ceil() as u32);
     ask(&ctx, |out| unsafe {
-        host_bash(command.as_ptr(), command.len(), timeout.is_some().into(), timeout.unwrap_or(0), out);
+        host_bash(
+            command.as_ptr(),
+            command.len(),
+            timeout.is_some().into(),
+            timeout.unwrap_or(0),
+            out,
+        );
     })
 }
 

@@ -8,6 +8,7 @@ mod abi;
 mod fault;
 mod fs;
 mod globals;
+mod grants;
 mod host;
 mod modules;
 mod script;

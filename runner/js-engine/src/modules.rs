@@ -95,7 +95,9 @@ impl loader::Resolver for Resolver {
             known @ ("fs" | "fs/promises" | "path" | "host") => Ok(format!("{ORIGIN}{known}")),
             _ => Err(Exception::throw_reference(
                 ctx,
-                &format!("cannot import '{name}': a JavaScript tool is one file and has the modules fs, path and host"),
+                &format!(
+                    "cannot import '{name}': a JavaScript tool is one file and has the modules fs, path and host"
+                ),
             )),
         }
     }
@@ -121,7 +123,10 @@ impl loader::Loader for Loader {
             object = object.get("promises")?;
         }
         let names: Vec<String> = object.keys().collect::<Result<_>>()?;
-        let source = format!("const m = {expression}; export default m; export const {{ {} }} = m;", names.join(", "));
+        let source = format!(
+            "const m = {expression}; export default m; export const {{ {} }} = m;",
+            names.join(", ")
+        );
         Module::declare(ctx.clone(), name, source)
     }
 }

@@ -1,9 +1,11 @@
 //! One tool's script: a module with `export const schema` and `export function run`.
 
-use rquickjs::{Context, Ctx, Error, Exception, FromJs, Function, Module, Persistent, Result, Runtime, Value};
+use rquickjs::{
+    Context, Ctx, Error, Exception, FromJs, Function, Module, Persistent, Result, Runtime, Value,
+};
 
 use crate::text::Text;
-use crate::{fault, globals, modules};
+use crate::{fault, globals, grants, modules};
 
 /// How deep a script may recurse. The linear memory's stack is 1 MiB, and the engine's own frames need some of it.
 const STACK_BYTES: usize = 640 * 1024;
@@ -18,15 +20,14 @@ pub(crate) struct Script {
 impl Script {
     /// Evaluates `source` and checks its exports.
     pub(crate) fn load(source: &str) -> std::result::Result<Self, String> {
-        follow_the_agent();
+        grants::follow_the_agent();
         let start = |e: Error| format!("the JavaScript engine does not start: {e}");
         let runtime = Runtime::new().map_err(start)?;
         runtime.set_max_stack_size(STACK_BYTES);
         runtime.set_loader(modules::Resolver, modules::Loader);
         let context = Context::full(&runtime).map_err(start)?;
-        let (schema, run) = context.with(|ctx| {
-            evaluate(&ctx, source).map_err(|error| fault::describe(&ctx, error))
-        })?;
+        let (schema, run) = context
+            .with(|ctx| evaluate(&ctx, source).map_err(|error| fault::describe(&ctx, error)))?;
         Ok(Self { schema, run, context })
     }
 
@@ -37,15 +38,8 @@ impl Script {
 
     /// Calls `run` with the JSON in `args` and waits for what it promises.
     pub(crate) fn run(&self, args: &str) -> std::result::Result<String, String> {
-        self.context.with(|ctx| call(&ctx, &self.run, args).map_err(|error| fault::describe(&ctx, error)))
-    }
-}
-
-/// The host names the agent's working directory in `PWD`; relative paths start there.
-fn follow_the_agent() {
-    if let Some(dir) = std::env::var_os("PWD") {
-        // Where the tool may not go there, its relative paths fail one by one, each with its own message.
-        let _ = std::env::set_current_dir(dir);
+        self.context
+            .with(|ctx| call(&ctx, &self.run, args).map_err(|error| fault::describe(&ctx, error)))
     }
 }
 
@@ -59,7 +53,10 @@ fn evaluate(ctx: &Ctx<'_>, source: &str) -> Result<(String, Persistent<Function<
     if !schema.is_object() || schema.is_function() || schema.is_array() {
         return Err(Exception::throw_type(
             ctx,
-            &format!("a tool needs `export const schema = {{name, description, parameters}}`; here it is {}", kind(&schema)),
+            &format!(
+                "a tool needs `export const schema = {{name, description, parameters}}`; here it is {}",
+                kind(&schema)
+            ),
         ));
     }
     let run: Value = module.get("run").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));

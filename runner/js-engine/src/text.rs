@@ -9,7 +9,8 @@ impl<'js> FromJs<'js> for Text {
     fn from_js(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
         let mut len = 0;
         // SAFETY: the value lives as long as this call; the C string is freed below.
-        let ptr = unsafe { qjs::JS_ToCStringLen(ctx.as_raw().as_ptr(), &raw mut len, value.as_raw()) };
+        let ptr =
+            unsafe { qjs::JS_ToCStringLen(ctx.as_raw().as_ptr(), &raw mut len, value.as_raw()) };
         if ptr.is_null() {
             return Err(Error::Exception);
         }

@@ -22,6 +22,7 @@
     if (name === undefined || /[\s#/<>?@\\^|%]/.test(name) || Number(port) > 65535) throw 0;
     return [name.toLowerCase(), port ? String(Number(port)) : ""];
   };
+  const fragment = (text) => (/^#?$/.test(text) ? "" : `#${escape(text.replace(/^#/, ""), QUERY)}`);
   const split = (text) => {
     const [, before, query = "", hash = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(text);
     return [before, query, hash];
@@ -35,8 +36,8 @@
     const url = same ? { ...base } : { protocol, username: "", password: "", hostname: "", port: "", pathname: "", search: "", hash: "" };
     let [rest, query, hash] = split(same && scheme ? scheme[2] : scheme ? scheme[2] : text);
     if (special(url.protocol)) rest = rest.replaceAll("\\", "/");
-    const authority = /^\/\/([^/]*)(.*)$/s.exec(special(url.protocol) && !same ? rest.replace(/^\/*/, "//") : rest);
-    if (authority && !(url.protocol === "file:" && !same && !rest.startsWith("//"))) {
+    const authority = /^\/\/([^/]*)(.*)$/s.exec(special(url.protocol) && url.protocol !== "file:" && !same ? rest.replace(/^\/*/, "//") : rest);
+    if (authority) {
       const at = authority[1].lastIndexOf("@");
       const [user, ...secret] = at < 0 ? [""] : authority[1].slice(0, at).split(":");
       url.username = escape(user, USER);
@@ -47,17 +48,17 @@
       url.pathname = dots(authority[2] || (special(url.protocol) ? "/" : ""));
       if (!authority[2] && !special(url.protocol)) url.pathname = "";
     } else if (rest.startsWith("/")) {
-      url.pathname = dots(url.protocol === "file:" ? rest.replace(/^\/\/+/, "/") : rest);
+      url.pathname = dots(rest);
     } else if (same && !base.pathname.startsWith("/")) {
       throw 0;
     } else if (same && rest) {
       url.pathname = dots(base.pathname.replace(/[^/]*$/, "") + rest);
     } else if (!same) {
-      url.pathname = rest;
+      url.pathname = url.protocol === "file:" ? dots(`/${rest}`) : rest;
     }
     url.pathname = escape(url.pathname, PATH);
     if (!same || rest || query || authority) url.search = query.length > 1 ? escape(query, QUERY) : "";
-    url.hash = hash.length > 1 ? escape(hash, QUERY) : "";
+    url.hash = fragment(hash);
     return url;
   };
 
@@ -142,7 +143,7 @@
     get search() { return this.#parts.search; }
     set search(value) { this.#query(String(value)); this.#params = undefined; }
     get hash() { return this.#parts.hash; }
-    set hash(value) { this.#parts.hash = value ? escape(String(value).replace(/^#?/, "#"), QUERY) : ""; }
+    set hash(value) { this.#parts.hash = fragment(String(value)); }
     #query(text) { this.#parts.search = text && text !== "?" ? escape(text.replace(/^\??/, "?"), QUERY) : ""; }
     get searchParams() { return (this.#params ??= new URLSearchParams(this.search, (text) => this.#query(text))); }
     get href() {

@@ -1,1 +1,3 @@
 //! The project's wasm tools.
+
+pub mod javascript;
