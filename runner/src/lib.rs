@@ -9,4 +9,5 @@ pub mod model;
 pub mod project;
 pub mod render;
 pub mod session;
+pub mod toolkit;
 pub mod tools;
