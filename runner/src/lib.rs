@@ -3,11 +3,20 @@
 //! `ARCHITECTURE.md` beside this crate is the map of its modules.
 
 pub mod agent;
+pub mod cli;
 pub mod config;
+pub mod drift;
 pub mod env;
+pub mod exit;
+pub mod files;
+pub mod git;
 pub mod model;
+pub mod pristine;
 pub mod project;
 pub mod render;
 pub mod session;
+pub mod start;
 pub mod toolkit;
 pub mod tools;
+pub mod trust;
+pub mod ui;

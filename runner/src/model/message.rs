@@ -117,3 +117,16 @@ pub struct Usage {
     /// Price of the call in US dollars, where the provider says it (OpenRouter's `usage.cost`).
     pub cost: Option<f64>,
 }
+
+impl Usage {
+    /// Adds the figures of one more call.
+    pub fn add(&mut self, other: &Self) {
+        self.prompt += other.prompt;
+        self.cached += other.cached;
+        self.completion += other.completion;
+        self.reasoning += other.reasoning;
+        if let Some(cost) = other.cost {
+            *self.cost.get_or_insert(0.0) += cost;
+        }
+    }
+}

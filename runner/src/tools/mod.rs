@@ -5,6 +5,9 @@
 
 pub mod bash;
 pub mod clip;
+pub mod out;
+mod process;
+pub mod toolbox;
 pub mod wasm;
 
 use std::path::PathBuf;
@@ -88,6 +91,8 @@ pub enum ToolChange {
     Removed(String),
     /// A tool does not load; name and one-line cause.
     Broken(String, String),
+    /// A large tool is being compiled; it is offered when that is done, and a call of it waits.
+    Compiling(String),
     /// A tool's grants changed; name and the grants as one line.
     Grants(String, String),
 }

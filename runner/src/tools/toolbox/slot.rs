@@ -1,0 +1,148 @@
+//! One module file in the tools directory, from when it is first seen until it is gone.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::tools::ToolChange;
+use crate::tools::wasm::{Broken, Grants, Known, Loader, Pending, Stamp, Tool};
+
+/// How often a failure that may pass is tried again with the same bytes.
+const RETRIES: u8 = 2;
+
+/// What is known of the file's bytes.
+pub(super) enum State {
+    /// Nothing yet: it is being loaded for the first time.
+    Unknown,
+    /// It is a tool.
+    Ready(Arc<Tool>),
+    /// It is none.
+    Broken(Broken),
+}
+
+/// One module file.
+pub(super) struct Slot {
+    /// The file's name.
+    pub file: String,
+    /// The same without its ending.
+    pub stem: String,
+    /// As it was last seen.
+    pub stamp: Stamp,
+    /// As it was last loaded; stands while a new version is being loaded.
+    pub state: State,
+    /// A version on its way.
+    pub pending: Option<Arc<Pending>>,
+    /// What the tool is granted, or why its grants file grants nothing.
+    pub grants: Result<Arc<Grants>, String>,
+    /// There is something that the index does not hold.
+    pub unsaved: bool,
+    path: PathBuf,
+    retries: u8,
+    announced: bool,
+}
+
+impl Slot {
+    /// A file seen for the first time.
+    pub fn new(file: String, stamp: Stamp) -> Self {
+        let stem = file.strip_suffix(".wasm").unwrap_or(&file).to_owned();
+        Self {
+            file,
+            stem,
+            stamp,
+            state: State::Unknown,
+            pending: None,
+            grants: Ok(Arc::default()),
+            unsaved: false,
+            path: PathBuf::new(),
+            retries: RETRIES,
+            announced: false,
+        }
+    }
+
+    /// A file that an earlier process knew.
+    pub fn known(known: Known) -> Self {
+        let mut slot = Self::new(known.file, known.stamp);
+        slot.state = State::Ready(Arc::new(Tool::known(known.hash, known.tool)));
+        slot
+    }
+
+    /// For the next process; nothing for what is broken, or changed too lately to be told apart.
+    pub fn to_known(&self) -> Option<Known> {
+        let State::Ready(tool) = &self.state else { return None };
+        let settled = self.pending.is_none() && !self.stamp.is_fresh();
+        settled.then(|| Known {
+            file: self.file.clone(),
+            stamp: self.stamp,
+            hash: tool.hash,
+            tool: tool.description.clone(),
+        })
+    }
+
+    /// Begins to load the file as it is now.
+    pub fn load(&mut self, stamp: Stamp, path: PathBuf, loader: &Loader) {
+        self.stamp = stamp;
+        self.retries = RETRIES;
+        self.path = path;
+        self.pending = Some(loader.load(self.path.clone(), false));
+    }
+
+    /// Whether it failed in a way that may pass.
+    pub fn wants_retry(&self) -> bool {
+        let passing = matches!(&self.state, State::Broken(broken) if broken.passing);
+        passing && self.pending.is_none() && self.retries > 0
+    }
+
+    /// Tries again.
+    pub fn retry(&mut self, loader: &Loader) {
+        self.retries -= 1;
+        self.pending = Some(loader.load(self.path.clone(), false));
+    }
+
+    /// Takes in what was loaded; whether nothing is on its way any more.
+    pub fn settle(&mut self) -> bool {
+        let Some(loaded) = self.pending.as_ref().and_then(|pending| pending.get().cloned()) else {
+            return self.pending.is_none();
+        };
+        self.pending = None;
+        self.announced = false;
+        self.unsaved = true;
+        self.state = match loaded {
+            // The same bytes under a new time: the loaded code stays.
+            Ok(tool) if matches!(&self.state, State::Ready(old) if old.hash == tool.hash) => {
+                return true;
+            }
+            Ok(tool) => State::Ready(tool),
+            Err(broken) => State::Broken(broken),
+        };
+        true
+    }
+
+    /// Whether it was never loaded.
+    pub fn is_new(&self) -> bool {
+        matches!(self.state, State::Unknown)
+    }
+
+    /// Says once that a new tool is being compiled.
+    pub fn announce_compiling(&mut self) -> Option<ToolChange> {
+        let first = !std::mem::replace(&mut self.announced, true);
+        first.then(|| ToolChange::Compiling(self.stem.clone()))
+    }
+
+    /// What a call is granted.
+    pub fn granted(&self) -> Arc<Grants> {
+        self.grants.clone().unwrap_or_default()
+    }
+
+    /// The grants on one line.
+    pub fn grants_line(&self) -> String {
+        match &self.grants {
+            Ok(grants) => grants.to_string(),
+            Err(error) => format!("none ({}.grants.json: {error})", self.stem),
+        }
+    }
+
+    /// Says what is granted now, if that is news; for a new tool it is when there is anything to say.
+    pub fn grants_change(&self, news: bool) -> Option<ToolChange> {
+        let nothing_new = self.is_new() && self.grants_line() == "none";
+        (news && !nothing_new).then(|| ToolChange::Grants(self.stem.clone(), self.grants_line()))
+    }
+}
