@@ -16,6 +16,7 @@ pub mod project;
 pub mod render;
 pub mod session;
 pub mod start;
+pub mod toolkit;
 pub mod tools;
 pub mod trust;
 pub mod ui;

@@ -17,6 +17,7 @@ mod grants;
 mod host;
 mod http;
 mod index;
+pub mod javascript;
 mod lift;
 mod load;
 mod output;
