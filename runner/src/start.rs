@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use futures_util::future::{Either, select};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::agent::event::Input;
@@ -18,7 +19,7 @@ use crate::project::{Project, Scaffold};
 use crate::render::sanitize;
 use crate::session::{self, Loaded, Session};
 use crate::trust::{self, Origin, Trust};
-use crate::ui;
+use crate::{commands, demo, ui};
 
 /// Runs the program.
 pub fn main() -> Exit {
@@ -37,6 +38,12 @@ fn complain(kind: &str, text: &str) {
 fn run(cli: &Cli) -> Result<Exit> {
     let env = Env::from_process()
         .context("the current directory cannot be read; change to one that exists")?;
+    if cli.demo {
+        return demo::run(&env);
+    }
+    if let Some(exit) = commands::run(cli, &env)? {
+        return Ok(exit);
+    }
     let project = Project::find(&env.cwd, env.home.as_deref());
     let (project, trusted) = judge(cli, project, &env);
     let mut overrides = Overrides::default();
@@ -60,11 +67,16 @@ fn run(cli: &Cli) -> Result<Exit> {
     let model = model(cli, &env)?;
     let parts =
         Parts { project, env: env.clone(), live, model, session, loaded, max_steps: cli.max_steps };
+    run_once(parts, message.unwrap_or_default(), cli.json, &env)
+}
+
+/// One turn with the one-shot front end.
+pub(crate) fn run_once(parts: Parts, message: String, json: bool, env: &Env) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("the runtime did not start")?;
-    runtime.block_on(print(parts, message.unwrap_or_default(), cli.json, &env))
+    runtime.block_on(print(parts, message, json, env))
 }
 
 /// Whether the project's `.autocode/` is obeyed. A project whose state may not even be touched keeps it elsewhere.
@@ -142,6 +154,10 @@ async fn print(parts: Parts, message: String, json: bool, env: &Env) -> Result<E
             ui::print::run(events, interrupt, env).await
         }
     };
-    let ((), exit) = tokio::join!(agent.serve(), front);
-    Ok(exit)
+    // A front end that has seen enough ends the agent, and with it what the agent runs.
+    let (serve, front) = (std::pin::pin!(agent.serve()), std::pin::pin!(front));
+    match select(serve, front).await {
+        Either::Left(((), front)) => Ok(front.await),
+        Either::Right((exit, _)) => Ok(exit),
+    }
 }

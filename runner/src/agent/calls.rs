@@ -48,7 +48,7 @@ impl Agent {
     ) -> ToolResult {
         let name = &call.function.name;
         if let Some(why) = bad_arguments {
-            return failed(format!("The arguments of this call are not valid JSON, so it did not run: {why}"));
+            return failed(why.to_owned());
         }
         self.events.send(Event::ToolStarted {
             id: call.id.clone(),

@@ -37,6 +37,10 @@ impl From<ModelError> for Stop {
 const WRITTEN_CALL: &str = "[autocode: your last reply has a tool call written out as text. It did not run: tools are \
      called through the API's tool calls. Call it that way, or answer without it.]";
 
+/// What the model hears of a call that the end of its reply may have cut.
+const CUT_CALL: &str = "The reply was cut at its length limit within this call, so it did not run. Send it again, in \
+     smaller parts.";
+
 /// A reply in the transcript.
 struct Reply {
     message: Assistant,
@@ -152,7 +156,13 @@ impl Agent {
     /// Makes a reply fit for the transcript and puts it there.
     fn accept(&mut self, step: u32, completion: Completion) -> Reply {
         let Completion { mut message, usage, finish } = completion;
-        let bad_arguments = sanitize_arguments(&mut message);
+        let mut bad_arguments = sanitize_arguments(&mut message);
+        if finish == Finish::Length
+            && let Some(last) = message.tool_calls.len().checked_sub(1)
+            && !bad_arguments.iter().any(|(at, _)| *at == last)
+        {
+            bad_arguments.push((last, CUT_CALL.to_owned()));
+        }
         if message.content.as_deref().is_some_and(|c| c.trim().is_empty()) {
             message.content = None;
         }

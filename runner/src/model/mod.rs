@@ -92,7 +92,7 @@ pub enum Finish {
     Stop,
     /// `tool_calls`, `function_call`.
     ToolCalls,
-    /// `length`: cut at `max_tokens` or at the end of the window.
+    /// `length`: cut at `max_tokens` or at the end of the window. Its last call may be half, and must not run.
     Length,
     /// `content_filter`, `refusal`.
     Filtered,

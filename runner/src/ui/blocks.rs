@@ -113,7 +113,6 @@ fn tool_change(change: &ToolChange) -> Vec<Line> {
         ToolChange::Compiling(name) => (format!("… tool {name} is being compiled"), Ink::Muted),
         ToolChange::Removed(name) => (format!("- tool {name}"), Ink::Removed),
         ToolChange::Broken(name, why) => (format!("✗ tool {name} is broken: {why}"), Ink::Error),
-        ToolChange::Compiling(name) => (format!("… tool {name} is being compiled"), Ink::Changed),
         ToolChange::Grants(name, grants) => (format!("~ tool {name} may now: {grants}"), Ink::Warning),
     };
     vec![Line::of(&text, Style::of(ink))]

@@ -108,7 +108,6 @@ fn change(change: &ToolChange) -> Value {
         ToolChange::Compiling(name) => json!({"tool": name, "state": "compiling"}),
         ToolChange::Removed(name) => json!({"tool": name, "state": "removed"}),
         ToolChange::Broken(name, why) => json!({"tool": name, "state": "broken", "error": why}),
-        ToolChange::Compiling(name) => json!({"tool": name, "state": "compiling"}),
         ToolChange::Grants(name, grants) => json!({"tool": name, "state": "grants", "grants": grants}),
     }
 }

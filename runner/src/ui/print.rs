@@ -22,7 +22,7 @@ use crate::render::{Encoder, Line, color};
 pub async fn run_json(events: UnboundedReceiver<Event>, interrupt: Interrupt) -> Exit {
     let mut turn = Turn { events, interrupt, signals: Signals::listen() };
     let mut out = io::stdout();
-    let mut end = TurnEnd::Failed("the agent ended without a word".to_owned());
+    let mut end = TurnEnd::Interrupted;
     while let Some(event) = turn.next().await {
         if let Event::TurnFinished(how) = &event {
             end = how.clone();
@@ -45,7 +45,7 @@ pub async fn run(events: UnboundedReceiver<Event>, interrupt: Interrupt, env: &E
     printer.finish()
 }
 
-/// Events of one turn, which Ctrl-C interrupts; a second Ctrl-C leaves at once.
+/// Events of one turn, which Ctrl-C interrupts; after a second one there are no more.
 struct Turn {
     events: UnboundedReceiver<Event>,
     interrupt: Interrupt,
@@ -60,7 +60,7 @@ impl Turn {
                 event = self.events.recv() => return event,
                 () = self.signals.next() => {
                     if self.interrupt.is_on() {
-                        std::process::exit(Exit::Interrupted as i32);
+                        return None;
                     }
                     self.interrupt.now();
                 }
@@ -156,7 +156,7 @@ impl Printer {
     }
 
     fn finish(mut self) -> Exit {
-        let end = self.end.take().unwrap_or(TurnEnd::Failed("the agent ended without a word".to_owned()));
+        let end = self.end.take().unwrap_or(TurnEnd::Interrupted);
         match &end {
             TurnEnd::Answered(answer) => {
                 if !self.drawn && write_answer(answer).is_err() {
