@@ -86,7 +86,10 @@ fn judge(cli: &Cli, project: Project, env: &Env) -> (Project, bool) {
         Trust::Untrusted(asked) | Trust::Changed(asked) => {
             if !cli.trust {
                 let files = asked.summary();
-                complain("note", &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"));
+                complain(
+                    "note",
+                    &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"),
+                );
             }
             (project, cli.trust)
         }
@@ -114,9 +117,9 @@ fn scaffold(project: &Project, env: &Env) {
 fn open_session(cli: &Cli, project: &Project, env: &Env) -> Result<(Session, Loaded)> {
     let id = match &cli.resume {
         Some(id) => Some(id.clone()),
-        None if cli.continue_latest => {
-            Some(session::latest(project).context("there is no session to continue in this project")?)
-        }
+        None if cli.continue_latest => Some(
+            session::latest(project).context("there is no session to continue in this project")?,
+        ),
         None => None,
     };
     let Some(id) = id else {

@@ -91,13 +91,16 @@ impl<'a> Workshop<'a> {
     }
 
     pub(super) fn progress(&self, text: &str) {
-        self.events.send(Event::ToolProgress { id: self.call_id.to_owned(), text: text.to_owned() });
+        self.events
+            .send(Event::ToolProgress { id: self.call_id.to_owned(), text: text.to_owned() });
     }
 
     /// The same workshop one level further down.
     fn deeper(&self, what: &str) -> Result<Self, String> {
         if self.depth + 1 >= MAX_DEPTH {
-            return Err(format!("{what}: calls are nested {MAX_DEPTH} deep already; do it in this call instead"));
+            return Err(format!(
+                "{what}: calls are nested {MAX_DEPTH} deep already; do it in this call instead"
+            ));
         }
         Ok(Self { depth: self.depth + 1, ..*self })
     }
@@ -109,7 +112,8 @@ impl Host for Workshop<'_> {
         command: &'b str,
         timeout: Option<Duration>,
     ) -> LocalBoxFuture<'b, Result<String, String>> {
-        let arguments = serde_json::json!({ "command": command, "timeout": timeout.map(|t| t.as_secs()) });
+        let arguments =
+            serde_json::json!({ "command": command, "timeout": timeout.map(|t| t.as_secs()) });
         async move { as_result(self.run("bash", &arguments.to_string()).await) }.boxed_local()
     }
 
@@ -135,7 +139,11 @@ impl Host for Workshop<'_> {
         async move { Subagent::new(self.deeper("agent")?).work(task).await }.boxed_local()
     }
 
-    fn call<'b>(&'b self, tool: &'b str, args: &'b str) -> LocalBoxFuture<'b, Result<String, String>> {
+    fn call<'b>(
+        &'b self,
+        tool: &'b str,
+        args: &'b str,
+    ) -> LocalBoxFuture<'b, Result<String, String>> {
         async move { as_result(self.deeper(tool)?.run(tool, args).await) }.boxed_local()
     }
 

@@ -75,7 +75,12 @@ pub struct Agent {
 
 impl Agent {
     /// An agent that takes `inputs` and tells `events`.
-    pub fn new(parts: Parts, inputs: UnboundedReceiver<Input>, events: Events, interrupt: Interrupt) -> Self {
+    pub fn new(
+        parts: Parts,
+        inputs: UnboundedReceiver<Input>,
+        events: Events,
+        interrupt: Interrupt,
+    ) -> Self {
         let Parts { project, env, live, model, session, loaded, max_steps } = parts;
         let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(JAVASCRIPT));
         let keep_reasoning = live.settings().keep_reasoning;

@@ -65,7 +65,8 @@ impl Agent {
     /// Sets a setting for this session only.
     pub(super) fn set(&mut self, name: &str, value: Option<serde_json::Value>) {
         let Some(key) = Key::named(name) else {
-            let nearest = Key::nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            let nearest =
+                Key::nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
             self.events.error(format!("there is no setting {name}{nearest}"));
             return;
         };

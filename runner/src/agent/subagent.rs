@@ -60,7 +60,8 @@ impl<'a> Subagent<'a> {
             let content = match bad.iter().find(|(at, _)| *at == index) {
                 Some((_, why)) => why.clone(),
                 None => {
-                    workshop.progress(&format!("{} {}\n", call.function.name, call.function.arguments));
+                    workshop
+                        .progress(&format!("{} {}\n", call.function.name, call.function.arguments));
                     workshop.run(&call.function.name, &call.function.arguments).await.content
                 }
             };

@@ -10,8 +10,8 @@ use super::calls;
 use super::event::{Event, TurnEnd};
 use crate::model::message::{Assistant, Message, ToolCall, Usage};
 use crate::model::{
-    Completion, Finish, ModelError, ModelEvent, Request, mint_id, sanitize_arguments,
-    text_calls, unique_ids,
+    Completion, Finish, ModelError, ModelEvent, Request, mint_id, sanitize_arguments, text_calls,
+    unique_ids,
 };
 use crate::session::Meta;
 
@@ -72,7 +72,9 @@ impl Agent {
         let mut step = 0;
         loop {
             if self.max_steps.is_some_and(|max| step >= max) {
-                return Err(Stop::Failed(format!("stopped after {step} steps, the limit set for a turn")));
+                return Err(Stop::Failed(format!(
+                    "stopped after {step} steps, the limit set for a turn"
+                )));
             }
             step += 1;
             for message in self.inputs.take_messages() {
@@ -208,26 +210,26 @@ impl Agent {
             }
             Finish::Length => {
                 let cap = self.live.settings().max_tokens;
-                let cap = cap.map_or("the server's limit".to_owned(), |n| format!("max_tokens = {n}"));
-                self.events.warn(format!("the reply was cut at {cap}; raise max_tokens for longer ones"));
+                let cap =
+                    cap.map_or("the server's limit".to_owned(), |n| format!("max_tokens = {n}"));
+                self.events
+                    .warn(format!("the reply was cut at {cap}; raise max_tokens for longer ones"));
             }
             Finish::Filtered => self.events.warn("the provider's content filter ended the reply"),
             Finish::Stop | Finish::ToolCalls => {}
         }
     }
 
-    /// Runs the calls of a reply one after another; a result for each is in the transcript afterwards. What is wrong
-    /// with an edit they made to the agent's own files goes with the last one.
+    /// Runs the calls of a reply one after another; a result for each is in the transcript afterwards.
     async fn run_calls(&mut self, reply: &Reply, cancel: &CancellationToken) -> Result<(), Stop> {
         let calls = &reply.message.tool_calls;
         for (index, call) in calls.iter().enumerate() {
-            let bad = reply.bad_arguments.iter().find(|(at, _)| *at == index).map(|(_, why)| why.as_str());
-            let mut result = self.run_call(call, bad, cancel).await;
-            if index + 1 == calls.len() {
-                for notice in self.refresh().await {
-                    result.content.push_str(&format!("\n\n{notice}"));
-                }
-            }
+            let bad = reply
+                .bad_arguments
+                .iter()
+                .find(|(at, _)| *at == index)
+                .map(|(_, why)| why.as_str());
+            let result = self.run_call(call, bad, cancel).await;
             self.record(Message::tool(&call.id, &result.content), &calls::meta(&result));
             let (id, name) = (call.id.clone(), call.function.name.clone());
             self.events.send(Event::ToolFinished { id, name, result });
@@ -268,7 +270,8 @@ impl Agent {
     /// Updates the counts after a model call.
     fn count(&mut self, usage: Option<Usage>, reply: &Assistant) {
         if let Some(usage) = usage {
-            let sent_back = self.live.settings().keep_reasoning || !reply.reasoning.reasoning_details.is_empty();
+            let sent_back = self.live.settings().keep_reasoning
+                || !reply.reasoning.reasoning_details.is_empty();
             let unsent = if sent_back { 0 } else { usage.reasoning };
             self.conversation.measured((usage.prompt + usage.completion).saturating_sub(unsent));
             self.spent.add(&usage);

@@ -76,7 +76,9 @@ pub fn run(command: &ToolCommand, env: &Env, out: &mut dyn Write) -> Result {
         ToolCommand::Build { name } => toolkit.build(name.as_deref()),
         ToolCommand::Add { name } => toolkit.add(name.as_deref()),
         ToolCommand::Remove { name } => toolkit.remove(name),
-        ToolCommand::Check { .. } | ToolCommand::Run { .. } | ToolCommand::List { .. } => Err(ToolkitError::Usage("not yet".into())),
+        ToolCommand::Check { .. } | ToolCommand::Run { .. } | ToolCommand::List { .. } => {
+            Err(ToolkitError::Usage("not yet".into()))
+        }
     }
 }
 

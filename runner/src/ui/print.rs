@@ -116,23 +116,31 @@ impl Printer {
                     view.discard();
                 }
                 let wait = blocks::elapsed(wait);
-                self.trace(&blocks::note(Level::Warning, &format!("{reason}; trying again in {wait}")));
+                self.trace(&blocks::note(
+                    Level::Warning,
+                    &format!("{reason}; trying again in {wait}"),
+                ));
             }
             Event::Reply(reply) => {
                 let shown = self.view.as_mut().is_some_and(ReplyView::finish);
                 self.drawn = shown && reply.tool_calls.is_empty();
                 if !shown && !reply.tool_calls.is_empty() {
                     let text = reply.content.unwrap_or_default();
-                    let lines: Vec<Line> = text.lines().map(|l| Line::of(l, Default::default())).collect();
+                    let lines: Vec<Line> =
+                        text.lines().map(|l| Line::of(l, Default::default())).collect();
                     self.trace(&lines);
                 }
             }
-            Event::ToolStarted { name, arguments, .. } => self.trace(&blocks::call(&name, &arguments)),
+            Event::ToolStarted { name, arguments, .. } => {
+                self.trace(&blocks::call(&name, &arguments))
+            }
             Event::ToolFinished { result, .. } => self.trace(&blocks::result(&result)),
             Event::Tools(changes) => self.trace(&blocks::tools(&changes)),
             Event::Note { level, text } => self.trace(&blocks::note(level, &text)),
             Event::Usage { session, .. } => self.spent = session,
-            Event::Compacting => self.trace(&blocks::note(Level::Info, "summarising the conversation …")),
+            Event::Compacting => {
+                self.trace(&blocks::note(Level::Info, "summarising the conversation …"))
+            }
             Event::Compacted { before, after } => self.trace(&blocks::compacted(before, after)),
             Event::TurnFinished(end) => self.end = Some(end),
             Event::Session { .. }
