@@ -290,9 +290,8 @@ impl Toolbox {
         if !self.slots.iter().any(|slot| slot.unsaved) {
             return;
         }
-        let known: Vec<Known> = self.slots.iter().filter_map(Slot::to_known).collect();
+        let known: Vec<Known> = self.slots.iter_mut().filter_map(Slot::record).collect();
         Index::save(self.loader.cache(), &self.dir, known);
-        self.slots.iter_mut().for_each(|slot| slot.unsaved = slot.stamp.is_fresh());
     }
 
     fn shown(&self, slot: &Slot) -> String {

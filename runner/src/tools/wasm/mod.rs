@@ -11,6 +11,7 @@ mod broken;
 mod cache;
 mod call;
 mod compile;
+mod crew;
 mod describe;
 mod engine;
 mod grants;
