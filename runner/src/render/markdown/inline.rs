@@ -85,6 +85,50 @@ pub(crate) fn cut(text: &str, refs: &Refs) -> Option<usize> {
     settled.cut(&masked.text).map(|at| masked.source_offset(at)).filter(|&at| at > 0)
 }
 
+/// The marks of emphasis and code that a text opens and does not close, outermost first.
+pub(crate) fn open_marks(text: &str, refs: &Refs) -> Vec<String> {
+    let mut open = Vec::new();
+    if is_plain(text) {
+        return open;
+    }
+    let text = without_placeholders(text);
+    let masked = Masked::new(&text);
+    // An open run comes as one event for each of its characters.
+    let mut done = 0;
+    for (event, range) in parse(&masked, refs) {
+        if !matches!(event, Event::Text(_)) {
+            continue;
+        }
+        let source = &masked.text;
+        let mut at = range.start.max(done);
+        while at < range.end {
+            let mark = source.as_bytes()[at];
+            if !b"*_~`".contains(&mark) {
+                at += 1;
+                continue;
+            }
+            let run = source[at..].bytes().take_while(|&b| b == mark).count();
+            let escaped = source[..at].ends_with('\\');
+            let next = source[at + run..].chars().next();
+            let opens = match mark {
+                b'*' | b'_' => run < 4 && next.is_none_or(|c| !c.is_whitespace()),
+                b'~' => run == 2 && next.is_none_or(|c| !c.is_whitespace()),
+                _ => mark == b'`',
+            };
+            let inside = mark == b'_' && source[..at].ends_with(char::is_alphanumeric);
+            if opens && !escaped && !inside {
+                open.push(source[at..at + run].to_owned());
+                if mark == b'`' {
+                    return open;
+                }
+            }
+            at += run;
+            done = at;
+        }
+    }
+    open
+}
+
 fn parse<'a>(
     masked: &'a Masked<'_>,
     refs: &'a Refs,
@@ -132,6 +176,9 @@ struct Settled {
 impl Settled {
     fn text(&mut self, source: &str, range: Range<usize>) {
         for (n, b) in source[range.clone()].bytes().enumerate() {
+            if !b"([]*~_`$\\<".contains(&b) {
+                continue;
+            }
             let at = range.start + n;
             let next = source.as_bytes().get(at + 1).copied();
             let before = source[..at].chars().next_back();

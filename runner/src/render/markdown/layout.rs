@@ -3,6 +3,8 @@
 //! Invariant: lines leave in order and are final. Nothing here looks ahead, so spacing follows
 //! what the source says before a block, never what comes after it.
 
+use std::borrow::Cow;
+
 use super::super::code::Code;
 use super::super::math;
 use super::super::style::{Ink, Line, Link, Style};
@@ -10,7 +12,8 @@ use super::super::table::{Cell, Table};
 use super::super::theme::{self, Glyphs};
 use super::super::wrap::Wrapper;
 use super::super::{Options, sanitize};
-use super::blocks::{Block, Container, Sink};
+use super::blocks::{Block, Container, LONG_PARAGRAPH, Sink};
+use super::heal::heal;
 use super::html_block::HtmlBlock;
 use super::inline::{self, Context, Flow};
 use super::refs::{Late, Refs};
@@ -206,7 +209,11 @@ impl Layout {
         let least = (width / 2).clamp(1, 20);
         let crowded = self.avail() < rest.width() + least;
         if crowded && !barred {
-            self.row(first.clone());
+            let mut wrapper = Wrapper::new(self.avail());
+            for span in first.spans() {
+                wrapper.push(span.text, span.style, span.link);
+            }
+            self.rows(wrapper.finish());
         }
         let (first, rest) = if crowded { (None, Line::new()) } else { (Some(first), rest) };
         let first = first.filter(|_| !barred);
@@ -287,7 +294,8 @@ impl Layout {
                 Wrapper::new(self.avail())
             }
         };
-        inline::render(self.near_end(text), self.context(refs), Style::PLAIN, &mut wrapper);
+        let text = self.shown(text, refs);
+        inline::render(&text, self.context(refs), Style::PLAIN, &mut wrapper);
         if ends {
             self.rows(wrapper.finish());
         } else {
@@ -297,16 +305,17 @@ impl Layout {
         }
     }
 
-    /// As much of a text as is wanted: when looking ahead, the end of it is enough.
-    fn near_end<'a>(&self, text: &'a str) -> &'a str {
-        let Some(rows) = self.wanted else { return text };
+    /// What is drawn of a paragraph's text: all of it, or when looking ahead, its end.
+    fn shown<'a>(&self, text: &'a str, refs: &Refs) -> Cow<'a, str> {
+        let Some(rows) = self.wanted else { return Cow::Borrowed(text) };
         // Four bytes a cell, and markup that is not shown.
-        let enough = (rows * usize::from(self.options.width) * 4).max(super::blocks::LONG_PARAGRAPH);
-        if text.len() <= 2 * enough {
-            return text;
+        let enough = (rows * usize::from(self.options.width) * 4).max(LONG_PARAGRAPH);
+        let mut end = text;
+        if text.len() > 2 * enough {
+            end = &text[text.ceil_char_boundary(text.len() - enough)..];
+            end = end.split_once(' ').map_or(end, |(_, rest)| rest);
         }
-        let from = text.ceil_char_boundary(text.len() - enough);
-        text[from..].split_once(' ').map_or(&text[from..], |(_, rest)| rest)
+        Cow::Owned(heal(end, refs))
     }
 
     fn formula(&mut self, tex: &str, gap: bool) {

@@ -6,6 +6,7 @@
 mod address;
 mod blocks;
 mod cursor;
+mod heal;
 mod html;
 mod html_block;
 mod inline;
