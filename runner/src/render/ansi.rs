@@ -196,7 +196,12 @@ mod tests {
     fn the_cursor_is_set_again_after_a_cluster_of_contested_width() {
         let mut out = String::new();
         let line = Line::of("a❤️b", Style::PLAIN);
-        Encoder::new(ColorDepth::Ansi16, true, false).part(&line, 0, Some(Place { cell: 0, width: 9 }), &mut out);
+        Encoder::new(ColorDepth::Ansi16, true, false).part(
+            &line,
+            0,
+            Some(Place { cell: 0, width: 9 }),
+            &mut out,
+        );
         assert_eq!(out, "a❤️\x1b[4G\x1b[Kb");
     }
 }

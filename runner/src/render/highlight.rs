@@ -214,6 +214,7 @@ fn look(scope: Scope) -> Option<Style> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -263,10 +264,39 @@ mod tests {
 
     #[test]
     fn usual_names_find_their_language() {
-        for name in ["py", "python", "sh", "bash", "console", "js", "ts", "tsx", "yaml", "yml",
-            "toml", "c++", "cpp", "c#", "golang", "go", "java", "kotlin", "swift", "ruby", "sql",
-            "html", "css", "json", "jsonc", "dockerfile", "makefile", "xml", "lua", "php", "zig"]
-        {
+        for name in [
+            "py",
+            "python",
+            "sh",
+            "bash",
+            "console",
+            "js",
+            "ts",
+            "tsx",
+            "yaml",
+            "yml",
+            "toml",
+            "c++",
+            "cpp",
+            "c#",
+            "golang",
+            "go",
+            "java",
+            "kotlin",
+            "swift",
+            "ruby",
+            "sql",
+            "html",
+            "css",
+            "json",
+            "jsonc",
+            "dockerfile",
+            "makefile",
+            "xml",
+            "lua",
+            "php",
+            "zig",
+        ] {
             assert!(find(name).is_some(), "{name}");
         }
         assert!(find("text").is_none() && find("no-such-language").is_none());

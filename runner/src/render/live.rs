@@ -169,7 +169,8 @@ struct Drawing<'a, W: Write> {
 impl<W: Write> Drawing<'_, W> {
     fn draw(&mut self) {
         let shown = self.live.shown.len();
-        let kept = self.live.shown.iter().zip(&self.rows).take_while(|(a, b)| a.looks_like(b)).count();
+        let kept =
+            self.live.shown.iter().zip(&self.rows).take_while(|(a, b)| a.looks_like(b)).count();
         let ends = self.tail == 0 && !self.rows.is_empty();
         if kept == shown && kept == self.rows.len() && !ends {
             return;

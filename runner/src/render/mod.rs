@@ -6,8 +6,8 @@
 
 mod ansi;
 mod code;
-pub mod command;
 pub mod color;
+pub mod command;
 mod highlight;
 mod live;
 mod markdown;

@@ -265,7 +265,9 @@ impl Scan<'_> {
             return at + 1;
         }
         match self.closing_dollar(at + 1) {
-            Some(end) if is_formula(&self.masked.source[at + 1..end], &self.masked.source[end + 1..]) => {
+            Some(end)
+                if is_formula(&self.masked.source[at + 1..end], &self.masked.source[end + 1..]) =>
+            {
                 self.slot(at..end + 1, Kind::Math { tex: at + 1..end, display: false })
             }
             _ => at + 1,
@@ -338,10 +340,12 @@ fn is_formula(tex: &str, after: &str) -> bool {
 
 /// Whether a text has signs that prose does not have.
 fn looks_like_math(text: &str) -> bool {
-    text.trim().chars().count() == 1 || text.contains(['\\', '^', '_', '=', '+', '<', '>', '{', '|'])
+    text.trim().chars().count() == 1
+        || text.contains(['\\', '^', '_', '=', '+', '<', '>', '{', '|'])
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -6,6 +6,7 @@
 mod address;
 mod blocks;
 mod cursor;
+mod flow;
 mod heal;
 mod html;
 mod html_block;
@@ -13,9 +14,11 @@ mod inline;
 mod layout;
 mod mask;
 mod refs;
+mod settled;
 mod starts;
 mod stream;
 
-pub(crate) use inline::{Flow, unescape};
+pub(crate) use flow::Flow;
+pub(crate) use inline::unescape;
 pub(crate) use starts::Align;
 pub use stream::Markdown;

@@ -33,9 +33,8 @@ fn visible(html: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let hidden = [("<!--", "-->"), ("<?", "?>"), ("<", ">")]
-            .into_iter()
-            .find_map(|(start, end)| {
+        let hidden =
+            [("<!--", "-->"), ("<?", "?>"), ("<", ">")].into_iter().find_map(|(start, end)| {
                 let inner = rest.strip_prefix(start)?;
                 Some(start.len() + inner.find(end)? + end.len())
             });
