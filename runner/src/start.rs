@@ -117,9 +117,7 @@ fn scaffold(project: &Project, env: &Env) {
 fn open_session(cli: &Cli, project: &Project, env: &Env) -> Result<(Session, Loaded)> {
     let id = match &cli.resume {
         Some(id) => Some(id.clone()),
-        None if cli.continue_latest => Some(
-            session::latest(project).context("there is no session to continue in this project")?,
-        ),
+        None if cli.continue_latest => session::latest(project),
         None => None,
     };
     let Some(id) = id else {

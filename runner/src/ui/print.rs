@@ -83,6 +83,8 @@ struct Printer {
     view: Option<ReplyView>,
     /// Whether the answer is on the terminal already.
     drawn: bool,
+    /// Whether anything is above.
+    traced: bool,
     started: Instant,
     steps: u32,
     spent: Usage,
@@ -96,6 +98,7 @@ impl Printer {
             encoder: Encoder::new(depth, color::is_dark(env), false),
             view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
             drawn: false,
+            traced: false,
             started: Instant::now(),
             steps: 0,
             spent: Usage::default(),
@@ -108,6 +111,9 @@ impl Printer {
             Event::StepStarted { step } => self.steps = step,
             Event::Text(text) => {
                 if let Some(view) = &mut self.view {
+                    if self.traced {
+                        view.gap();
+                    }
                     view.push(&text);
                 }
             }
@@ -128,11 +134,11 @@ impl Printer {
                     let text = reply.content.unwrap_or_default();
                     let lines: Vec<Line> =
                         text.lines().map(|l| Line::of(l, Default::default())).collect();
-                    self.trace(&lines);
+                    self.block(&lines);
                 }
             }
             Event::ToolStarted { name, arguments, .. } => {
-                self.trace(&blocks::call(&name, &arguments))
+                self.block(&blocks::call(&name, &arguments));
             }
             Event::ToolFinished { result, .. } => self.trace(&blocks::result(&result)),
             Event::Tools(changes) => self.trace(&blocks::tools(&changes)),
@@ -151,10 +157,19 @@ impl Printer {
         }
     }
 
+    /// A block of its own, with room above it.
+    fn block(&mut self, lines: &[Line]) {
+        if self.traced {
+            self.trace(&[Line::new()]);
+        }
+        self.trace(lines);
+    }
+
     fn trace(&mut self, lines: &[Line]) {
         if let Some(view) = &mut self.view {
             view.finish();
         }
+        self.traced |= !lines.is_empty();
         let mut text = String::new();
         for line in lines {
             self.encoder.line(line, &mut text);
@@ -171,7 +186,7 @@ impl Printer {
                     return Exit::Failed;
                 }
                 let summary = blocks::summary(self.steps, &self.spent, self.started.elapsed());
-                self.trace(&[summary]);
+                self.block(&[summary]);
             }
             TurnEnd::Failed(reason) => self.trace(&[blocks::failure(reason)]),
             TurnEnd::Interrupted => self.trace(&blocks::note(Level::Warning, "interrupted")),
