@@ -20,7 +20,7 @@ use futures_util::future::LocalBoxFuture;
 use self::names::{Entry, Standing};
 use self::slot::Slot;
 use super::out::OutDir;
-use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
+use super::wasm::{Call, Grants, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, index, run};
 use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
@@ -208,7 +208,7 @@ impl Toolbox {
 
     /// Begins with what an earlier process knew.
     fn take_over(&mut self) {
-        for known in Index::load(self.loader.cache(), &self.dir) {
+        for known in index::load(self.loader.cache(), &self.dir) {
             self.scanner.assume(&known.file, known.stamp);
             self.slots.push(Slot::known(known));
         }
@@ -291,7 +291,7 @@ impl Toolbox {
             return;
         }
         let known: Vec<Known> = self.slots.iter_mut().filter_map(Slot::record).collect();
-        Index::save(self.loader.cache(), &self.dir, known);
+        index::save(self.loader.cache(), &self.dir, &known);
     }
 
     fn shown(&self, slot: &Slot) -> String {

@@ -272,25 +272,44 @@ fn grant_file(grant: &str, stem: &str) -> String {
 /// What a failed call may be about, beside what the tool itself says.
 fn hints(call: &Call<'_>, cwd: &Path, said: &str, refusals: &Refusals) -> Vec<String> {
     let mut hints = refusals.take();
+    let about_files = FILE_TROUBLE.iter().any(|words| said.contains(words));
+    let told = said.contains("\"fs\":");
+    if !about_files || told {
+        return hints;
+    }
     let arguments: serde_json::Value = serde_json::from_str(call.arguments).unwrap_or_default();
     let mut texts = Vec::new();
     strings(&arguments, &mut texts);
     let words = said.split(|c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ':')
     });
+    let file = format!(".autocode/tools/{}.grants.json", call.stem);
     if let Some(path) = call.sandbox.outside(cwd, &call.grants, texts.into_iter().chain(words)) {
         let path = path.display();
-        let already_told = said.contains("\"fs\":");
-        if !already_told {
-            let grant = format!("\"fs\": [\"{path}\"]");
-            let file = format!(".autocode/tools/{}.grants.json", call.stem);
-            hints.push(format!(
-                "{path} is outside of the project; {grant} in {file} would allow it"
-            ));
-        }
+        hints.push(format!(
+            "{path} is outside of the project; \"fs\": [\"{path}\"] in {file} would allow it"
+        ));
+    } else if !call.sandbox.allows(cwd, &call.grants) {
+        let cwd = cwd.display();
+        hints.push(format!(
+            "the working directory {cwd} is outside of the project, so that relative paths lead nowhere here; \
+             \"fs\": [\"{cwd}\"] in {file} would allow it"
+        ));
     }
     hints
 }
+
+/// How languages speak of a path that WASI refused or did not find.
+const FILE_TROUBLE: [&str; 8] = [
+    "os error",
+    "errno",
+    "ENOENT",
+    "EPERM",
+    "ENOTCAPABLE",
+    "No such file",
+    "not permitted",
+    "pre-opened",
+];
 
 fn strings<'a>(value: &'a serde_json::Value, out: &mut Vec<&'a str>) {
     match value {
