@@ -4,7 +4,9 @@
 
 pub mod agent;
 pub mod cli;
+pub mod commands;
 pub mod config;
+pub mod demo;
 pub mod drift;
 pub mod env;
 pub mod exit;
@@ -16,6 +18,7 @@ pub mod project;
 pub mod render;
 pub mod session;
 pub mod start;
+pub mod toolkit;
 pub mod tools;
 pub mod trust;
 pub mod ui;

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use unicode_segmentation::GraphemeCursor;
 
-use super::ansi::Encoder;
+use super::ansi::{Encoder, Place};
 use super::style::Line;
 use super::width::{is_contested, width};
 
@@ -251,8 +251,8 @@ impl<W: Write> Drawing<'_, W> {
         if contested {
             self.out.push_str(WRAP_OFF);
         }
-        let cell = width(&row.text()[..from]);
-        self.live.encoder.part(row, from, contested.then_some(cell), &mut self.out);
+        let place = Place { cell: width(&row.text()[..from]), width: cells };
+        self.live.encoder.part(row, from, contested.then_some(place), &mut self.out);
         if contested {
             self.out.push_str(WRAP_ON);
         }

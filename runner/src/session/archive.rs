@@ -34,27 +34,29 @@ pub(super) fn replace(dir: &Path, id: &str, lines: &[Line]) -> io::Result<()> {
         new.write_all(line.as_bytes())?;
     }
     new.as_file().sync_data()?;
-    if path.exists() {
-        keep(dir, id, &path)?;
+    let kept = if path.exists() { Some(keep(dir, id, &path)?) } else { None };
+    if let Err(error) = new.persist(&path) {
+        // The old one lives on under its own name; a second one would only grow with it.
+        let _ = kept.map(fs::remove_file);
+        return Err(error.into());
     }
-    new.persist(&path)?;
     // The names as well as the bytes; where a directory cannot be synced, the system does it in its time.
     let _ = File::open(dir).and_then(|dir| dir.sync_all());
     Ok(())
 }
 
 /// Gives the file at `path` a second name in `old/`, which stays when the first one gets another file.
-fn keep(dir: &Path, id: &str, path: &Path) -> io::Result<()> {
+fn keep(dir: &Path, id: &str, path: &Path) -> io::Result<PathBuf> {
     let old = dir.join("old");
     fs::create_dir_all(&old)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     for time in now.. {
         let kept = old.join(format!("{id}-{time}.jsonl"));
         match fs::hard_link(path, &kept) {
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(kept),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // A file system without hard links.
-            Err(_) => return fs::copy(path, &kept).map(drop),
+            Err(_) => return fs::copy(path, &kept).map(|_| kept),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

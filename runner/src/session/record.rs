@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::model::message::{Assistant, Function, Message, Reasoning, ToolCall, Usage};
+use crate::model::message::{Assistant, Message, Reasoning, ToolCall, Usage};
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,6 +185,8 @@ enum Role {
 
 #[derive(Deserialize)]
 struct RawCall {
+    #[serde(default)]
+    extra_content: Option<Value>,
     id: Option<String>,
     function: RawFunction,
 }
@@ -236,11 +238,9 @@ impl RawCall {
             Value::Null => String::new(),
             other => other.to_string(),
         };
-        ToolCall {
-            id: self.id.unwrap_or_default(),
-            kind: "function".to_owned(),
-            function: Function { name: self.function.name, arguments },
-        }
+        let id = self.id.unwrap_or_default();
+        let extra_content = self.extra_content;
+        ToolCall { extra_content, ..ToolCall::new(id, self.function.name, arguments) }
     }
 }
 
@@ -335,14 +335,7 @@ mod tests {
             status: Some("exit 1".to_owned()),
             elapsed_ms: Some(12),
         };
-        let call = ToolCall {
-            id: "a".to_owned(),
-            kind: "function".to_owned(),
-            function: Function {
-                name: "bash".to_owned(),
-                arguments: r#"{"command":"ls"}"#.to_owned(),
-            },
-        };
+        let call = ToolCall::new("a", "bash", r#"{"command":"ls"}"#);
         let reasoning = Reasoning {
             reasoning: Some("hm".to_owned()),
             reasoning_details: vec![serde_json::json!({"type": "x"})],

@@ -154,14 +154,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::message::Function;
 
     fn call(id: &str, arguments: &str) -> ToolCall {
-        ToolCall {
-            id: id.to_owned(),
-            kind: "function".to_owned(),
-            function: Function { name: "bash".to_owned(), arguments: arguments.to_owned() },
-        }
+        ToolCall::new(id, "bash", arguments)
     }
 
     fn calls(ids: &[&str]) -> Message {

@@ -7,7 +7,7 @@ use std::io::Write;
 use jiff::civil::date;
 
 use super::*;
-use crate::model::message::{Assistant, Function, ToolCall};
+use crate::model::message::{Assistant, ToolCall};
 
 struct Place {
     _dir: tempfile::TempDir,
@@ -144,11 +144,7 @@ fn appending_to_a_torn_file_starts_on_a_new_line() {
 fn a_crash_in_a_tool_leaves_a_conversation_that_can_go_on() {
     let place = Place::new();
     let mut session = place.create();
-    let call = ToolCall {
-        id: "a".to_owned(),
-        kind: "function".to_owned(),
-        function: Function { name: "bash".to_owned(), arguments: "{}".to_owned() },
-    };
+    let call = ToolCall::new("a", "bash", "{}");
     let reply = Message::Assistant(Assistant { tool_calls: vec![call], ..Assistant::default() });
     session.append(&reply, &Meta::now()).unwrap();
     let id = session.id().to_owned();

@@ -19,6 +19,7 @@ mod grants;
 mod host;
 mod http;
 pub(crate) mod index;
+pub mod javascript;
 mod lift;
 mod link;
 mod load;
@@ -33,6 +34,10 @@ pub use compile::{COMPILE_COMMAND, Compiler, compile_child_main};
 pub use grants::Grants;
 pub use load::{Inspected, Inspection, Loader};
 pub use shared::SharedEngine;
+
+/// The engine that all JavaScript tools share.
+pub const JAVASCRIPT: SharedEngine =
+    SharedEngine { module: javascript::ENGINE, split: javascript::split };
 
 pub(crate) use arguments::Checker;
 pub(crate) use call::{Call, Outcome, run};
