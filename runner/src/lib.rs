@@ -3,15 +3,18 @@
 //! `ARCHITECTURE.md` beside this crate is the map of its modules.
 
 pub mod agent;
+pub mod approve;
 pub mod config;
 pub mod drift;
 pub mod env;
 pub mod files;
 pub mod git;
 pub mod model;
+pub mod plain;
 pub mod pristine;
 pub mod project;
 pub mod render;
 pub mod session;
+pub mod setup;
 pub mod tools;
 pub mod trust;
