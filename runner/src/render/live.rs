@@ -134,6 +134,11 @@ impl<W: Write> Live<W> {
         self.size = size;
     }
 
+    /// Goes on in other colours; what is on the screen keeps its own.
+    pub fn set_encoder(&mut self, encoder: Encoder) {
+        self.encoder = encoder;
+    }
+
     /// What it writes to.
     pub fn into_inner(self) -> W {
         self.out
