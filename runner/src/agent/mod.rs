@@ -29,7 +29,7 @@ use crate::project::Project;
 use crate::session::{Loaded, Session};
 use crate::tools::bash::{self, Bash};
 use crate::tools::toolbox::Toolbox;
-use crate::tools::wasm::{Compiler, JAVASCRIPT, Loader};
+use crate::tools::wasm::{Compiler, Loader, javascript};
 use channel::Inputs;
 use conversation::Conversation;
 use event::Input;
@@ -82,7 +82,7 @@ impl Agent {
         interrupt: Interrupt,
     ) -> Self {
         let Parts { project, env, live, model, session, loaded, max_steps } = parts;
-        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(JAVASCRIPT));
+        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(javascript::SHARED));
         let keep_reasoning = live.settings().keep_reasoning;
         Self {
             toolbox: Toolbox::new(&project, &env, loader, bash::schema()),

@@ -18,10 +18,7 @@ use wasmparser::{
 pub const ENGINE: &[u8] = include_bytes!("../../../../assets/js-engine.wasm");
 
 /// The same, as the loader takes it: compiled once for all scripts.
-pub const SHARED: SharedEngine = SharedEngine {
-    module: ENGINE,
-    split: |module, engine| split(module, engine).map(str::to_owned),
-};
+pub const SHARED: SharedEngine = SharedEngine { module: ENGINE, split };
 
 /// Longest script in bytes: the engine's slot without the length.
 pub const MAX_SCRIPT: usize = (1 << 20) - LENGTH_BYTES;

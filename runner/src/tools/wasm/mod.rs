@@ -35,10 +35,6 @@ pub use grants::Grants;
 pub use load::{Inspected, Inspection, Loader};
 pub use shared::SharedEngine;
 
-/// The engine that all JavaScript tools share.
-pub const JAVASCRIPT: SharedEngine =
-    SharedEngine { module: javascript::ENGINE, split: javascript::split };
-
 pub(crate) use arguments::Checker;
 pub(crate) use call::{Call, Outcome, run};
 pub(crate) use describe::is_name;
