@@ -3,10 +3,25 @@
 //! `ARCHITECTURE.md` beside this crate is the map of its modules.
 
 pub mod agent;
+pub mod cli;
+pub mod commands;
+pub mod approve;
 pub mod config;
+pub mod demo;
+pub mod drift;
 pub mod env;
+pub mod exit;
+pub mod files;
+pub mod git;
 pub mod model;
+pub mod plain;
+pub mod pristine;
 pub mod project;
 pub mod render;
 pub mod session;
+pub mod start;
+pub mod toolkit;
+pub mod setup;
 pub mod tools;
+pub mod trust;
+pub mod ui;

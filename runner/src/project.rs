@@ -1,11 +1,18 @@
-//! Where a project's files are: `.autocode/` and what is in it.
+//! Where a project's files are: `.autocode/` and what is in it; its first files; what was replaced in it.
+
+mod prev;
+mod scaffold;
 
 use std::path::{Path, PathBuf};
+
+pub use prev::Keep;
+pub use scaffold::Scaffold;
 
 /// A project: the directory the agent works in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
+    home: PathBuf,
 }
 
 impl Project {
@@ -14,18 +21,25 @@ impl Project {
     pub fn find(cwd: &Path, home: Option<&Path>) -> Self {
         for dir in cwd.ancestors() {
             if dir.join(".autocode").exists() {
-                return Self { root: dir.to_owned() };
+                return Self::at(dir);
             }
             if dir.join(".git").exists() || dir.parent() == home {
                 break;
             }
         }
-        Self { root: cwd.to_owned() }
+        Self::at(cwd)
     }
 
     /// The project at `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        let root = root.into();
+        Self { home: root.join(".autocode"), root }
+    }
+
+    /// This project with its state kept at `home` instead of `.autocode/`: for a project whose own may not be touched.
+    #[must_use]
+    pub fn kept_at(self, home: impl Into<PathBuf>) -> Self {
+        Self { home: home.into(), ..self }
     }
 
     /// The project's directory, absolute.
@@ -35,12 +49,12 @@ impl Project {
 
     /// `.autocode/`.
     pub fn home(&self) -> PathBuf {
-        self.root.join(".autocode")
+        self.home.clone()
     }
 
     /// `.autocode/NAME`.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.home().join(name)
+        self.home.join(name)
     }
 
     /// Settings over the user's.
@@ -68,8 +82,41 @@ impl Project {
         self.file("out")
     }
 
+    /// What a reload or a reset replaced.
+    pub fn prev(&self) -> PathBuf {
+        self.file("prev")
+    }
+
     /// `path` relative to the project where it lies within, for showing to people.
     pub fn short<'a>(&self, path: &'a Path) -> std::path::Display<'a> {
         path.strip_prefix(&self.root).unwrap_or(path).display()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_directory_with_state_is_the_project_but_never_beyond_the_repository_or_at_home()
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path();
+        for sub in [
+            ".autocode",
+            "code/.autocode",
+            "code/repo/.git",
+            "code/repo/deep/er",
+            "code/plain/x",
+            "loose",
+        ] {
+            std::fs::create_dir_all(home.join(sub)).unwrap();
+        }
+        let find = |cwd: &str| Project::find(&home.join(cwd), Some(home)).root().to_owned();
+        assert_eq!(find("code/plain/x"), home.join("code"));
+        assert_eq!(find("code/repo/deep/er"), home.join("code/repo/deep/er"));
+        assert_eq!(find("loose"), home.join("loose"));
+        assert_eq!(find(""), home);
     }
 }

@@ -134,4 +134,12 @@ pub enum Input {
     Message(String),
     /// Takes a waiting message back, if it has not entered yet.
     Unqueue(String),
+    /// Between turns: summarise the conversation now; the text adds to the summary's instructions.
+    Compact(String),
+    /// Between turns: begin a new session.
+    New,
+    /// Between turns: go on with the session of this id.
+    Resume(String),
+    /// Between turns: a setting for this session only, as JSON; `None` takes it back.
+    Set(String, Option<serde_json::Value>),
 }

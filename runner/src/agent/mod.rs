@@ -1,3 +1,121 @@
-//! The loop: turn, step, tool calls; context budget and compaction. Emits events, takes inputs, never prints.
+//! The loop: turn, step, tool calls; context budget and compaction.
+//!
+//! The agent never prints and never reads a terminal: it emits [`event::Event`]s and takes [`event::Input`]s. It owns
+//! the session, the conversation and the tools; front ends only see the events.
 
+mod budget;
+mod calls;
+mod channel;
+mod compact;
+mod conversation;
 pub mod event;
+mod refresh;
+mod sessions;
+mod subagent;
+mod turn;
+
+pub use channel::{Events, Interrupt};
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::config::Live;
+use crate::env::Env;
+use crate::model::Model;
+use crate::model::message::Usage;
+use crate::project::Project;
+use crate::session::{Loaded, Session};
+use crate::tools::bash::{self, Bash};
+use crate::tools::toolbox::Toolbox;
+use crate::tools::wasm::{Compiler, JAVASCRIPT, Loader};
+use channel::Inputs;
+use conversation::Conversation;
+use event::Input;
+
+/// What an agent is put together from.
+pub struct Parts {
+    /// Where it works.
+    pub project: Project,
+    /// What the process was started with.
+    pub env: Env,
+    /// Settings and prompts.
+    pub live: Live,
+    /// Who answers.
+    pub model: Rc<dyn Model>,
+    /// The transcript it writes.
+    pub session: Session,
+    /// What is in it already.
+    pub loaded: Loaded,
+    /// Model calls a turn may make.
+    pub max_steps: Option<u32>,
+}
+
+/// The agent of one project.
+pub struct Agent {
+    project: Project,
+    env: Env,
+    /// Settings and prompts in force.
+    live: Live,
+    model: Rc<dyn Model>,
+    toolbox: Toolbox,
+    bash: Bash,
+    /// Tools keep values with it while a call runs, hence the cell; never borrowed across an await.
+    session: RefCell<Session>,
+    conversation: Conversation,
+    spent: Usage,
+    /// Below this many tokens no compaction is tried, after one that failed or shrank too little.
+    compact_floor: u64,
+    max_steps: Option<u32>,
+    events: Events,
+    inputs: Inputs,
+    interrupt: Interrupt,
+}
+
+impl Agent {
+    /// An agent that takes `inputs` and tells `events`.
+    pub fn new(
+        parts: Parts,
+        inputs: UnboundedReceiver<Input>,
+        events: Events,
+        interrupt: Interrupt,
+    ) -> Self {
+        let Parts { project, env, live, model, session, loaded, max_steps } = parts;
+        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(JAVASCRIPT));
+        let keep_reasoning = live.settings().keep_reasoning;
+        Self {
+            toolbox: Toolbox::new(&project, &env, loader, bash::schema()),
+            bash: Bash::new(&env, &project),
+            spent: sessions::spent(&loaded),
+            conversation: Conversation::new(loaded.messages, keep_reasoning),
+            compact_floor: 0,
+            inputs: Inputs::new(inputs),
+            project,
+            env,
+            live,
+            model,
+            session: RefCell::new(session),
+            max_steps,
+            events,
+            interrupt,
+        }
+    }
+
+    /// Serves inputs until the front end drops its end; `Event::TurnFinished` marks the end of each turn.
+    pub async fn serve(mut self) {
+        self.announce();
+        while let Some(input) = self.inputs.next().await {
+            match input {
+                Input::Message(prompt) => {
+                    self.turn(prompt).await;
+                }
+                Input::Compact(instructions) => self.compact_now(&instructions).await,
+                Input::Set(key, value) => self.set(&key, value),
+                Input::New => self.begin(),
+                Input::Resume(id) => self.resume(&id),
+                Input::Unqueue(_) => {}
+            }
+        }
+    }
+}

@@ -36,10 +36,12 @@ pub struct Settings {
     pub text_tool_calls: bool,
     /// What is asked about before it runs.
     pub approve: Approve,
+    /// Remind the model that it may make a tool of what it does by bash.
+    pub reflect: bool,
 }
 
-/// When the person is asked before a command or tool runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// When the person is asked before a command or tool runs; the later, the stricter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Approve {
     /// Nothing is asked.
     #[default]
@@ -48,6 +50,22 @@ pub enum Approve {
     Writes,
     /// Everything is asked.
     Always,
+}
+
+impl Approve {
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Never, Self::Writes, Self::Always].into_iter().find(|a| a.name() == name)
+    }
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Writes => "writes",
+            Self::Always => "always",
+        }
+    }
 }
 
 impl Default for Settings {
@@ -67,6 +85,7 @@ impl Default for Settings {
             extra_body: Map::new(),
             text_tool_calls: false,
             approve: Approve::Never,
+            reflect: false,
         }
     }
 }

@@ -5,6 +5,9 @@
 
 pub mod bash;
 pub mod clip;
+pub mod out;
+mod process;
+pub mod toolbox;
 pub mod wasm;
 
 use std::path::PathBuf;
@@ -56,13 +59,21 @@ pub struct CallContext<'a> {
 /// What the agent does for a tool that has the grant to ask. Implemented by `agent`.
 pub trait Host {
     /// Runs a command through the agent's own bash and approvals; its output as the model would see it.
-    fn bash<'a>(&'a self, command: &'a str, timeout: Option<Duration>) -> LocalBoxFuture<'a, Result<String, String>>;
+    fn bash<'a>(
+        &'a self,
+        command: &'a str,
+        timeout: Option<Duration>,
+    ) -> LocalBoxFuture<'a, Result<String, String>>;
     /// One model call without tools.
     fn complete<'a>(&'a self, prompt: &'a str) -> LocalBoxFuture<'a, Result<String, String>>;
     /// A sub-agent with its own context; its answer.
     fn agent<'a>(&'a self, task: &'a str) -> LocalBoxFuture<'a, Result<String, String>>;
     /// Another tool; `args` is a JSON object as text. Refuses below depth 4.
-    fn call<'a>(&'a self, tool: &'a str, args: &'a str) -> LocalBoxFuture<'a, Result<String, String>>;
+    fn call<'a>(
+        &'a self,
+        tool: &'a str,
+        args: &'a str,
+    ) -> LocalBoxFuture<'a, Result<String, String>>;
     /// A value kept with the session.
     fn state_get(&self, key: &str) -> Option<String>;
     /// Keeps a value with the session.
@@ -80,6 +91,8 @@ pub enum ToolChange {
     Removed(String),
     /// A tool does not load; name and one-line cause.
     Broken(String, String),
+    /// A large tool is being compiled; it is offered when that is done, and a call of it waits.
+    Compiling(String),
     /// A tool's grants changed; name and the grants as one line.
     Grants(String, String),
 }

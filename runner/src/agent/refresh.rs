@@ -1,0 +1,28 @@
+//! The agent's own files, looked at again before each model call: settings, prompts, tools.
+
+use super::Agent;
+use super::event::Event;
+use crate::config::Change;
+
+impl Agent {
+    /// Puts changes into force and tells them. What is wrong with an edit comes back, for the model to mend.
+    pub(super) async fn refresh(&mut self) -> Vec<String> {
+        let mut notices = Vec::new();
+        for change in self.live.check() {
+            match change {
+                Change::Applied(line) => self.events.info(line),
+                Change::Held(line) => self.events.warn(line),
+                Change::Rejected(line) => {
+                    notices.push(format!("[autocode: {line}]"));
+                    self.events.warn(line);
+                }
+            }
+        }
+        let obeyed = self.live.is_trusted() && !self.live.is_held();
+        let changes = self.toolbox.rescan(obeyed).await;
+        if !changes.is_empty() {
+            self.events.send(Event::Tools(changes));
+        }
+        notices
+    }
+}

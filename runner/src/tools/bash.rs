@@ -1,1 +1,0 @@
-//! The one built-in tool.

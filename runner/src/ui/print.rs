@@ -1,0 +1,209 @@
+//! `-p`: the final answer on standard output and nothing else; the trace on standard error.
+//!
+//! On a terminal the answer is drawn while it arrives; elsewhere it is written byte for byte once it is whole, so that
+//! a failed turn leaves standard output empty.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::reply::ReplyView;
+use super::signals::Signals;
+use super::{blocks, json};
+use crate::agent::Interrupt;
+use crate::agent::event::{Event, Level, TurnEnd};
+use crate::env::Env;
+use crate::exit::Exit;
+use crate::model::message::Usage;
+use crate::render::{Encoder, Line, color};
+
+/// Consumes the events of one turn as lines of JSON.
+pub async fn run_json(events: UnboundedReceiver<Event>, interrupt: Interrupt) -> Exit {
+    let mut turn = Turn { events, interrupt, signals: Signals::listen() };
+    let mut out = io::stdout();
+    let mut end = TurnEnd::Interrupted;
+    while let Some(event) = turn.next().await {
+        if let Event::TurnFinished(how) = &event {
+            end = how.clone();
+        }
+        // A reader that has gone away does not stop the work.
+        let _ = json::write(&mut out, &event);
+    }
+    let exit = exit_of(&end);
+    let _ = json::write_end(&mut out, &end, exit);
+    exit
+}
+
+/// Consumes the events of one turn for people.
+pub async fn run(events: UnboundedReceiver<Event>, interrupt: Interrupt, env: &Env) -> Exit {
+    let mut turn = Turn { events, interrupt, signals: Signals::listen() };
+    let mut printer = Printer::new(env);
+    while let Some(event) = turn.next().await {
+        printer.show(event);
+    }
+    printer.finish()
+}
+
+/// Events of one turn, which Ctrl-C interrupts; after a second one there are no more.
+struct Turn {
+    events: UnboundedReceiver<Event>,
+    interrupt: Interrupt,
+    signals: Signals,
+}
+
+impl Turn {
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            tokio::select! {
+                biased;
+                event = self.events.recv() => return event,
+                () = self.signals.next() => {
+                    if self.interrupt.is_on() {
+                        return None;
+                    }
+                    self.interrupt.now();
+                }
+            }
+        }
+    }
+}
+
+fn exit_of(end: &TurnEnd) -> Exit {
+    match end {
+        TurnEnd::Answered(_) => Exit::Done,
+        TurnEnd::Failed(_) => Exit::Failed,
+        TurnEnd::Interrupted => Exit::Interrupted,
+    }
+}
+
+struct Printer {
+    encoder: Encoder,
+    /// Draws text as it arrives, where standard output is a terminal.
+    view: Option<ReplyView>,
+    /// Whether the answer is on the terminal already.
+    drawn: bool,
+    /// Whether anything is above.
+    traced: bool,
+    started: Instant,
+    steps: u32,
+    spent: Usage,
+    end: Option<TurnEnd>,
+}
+
+impl Printer {
+    fn new(env: &Env) -> Self {
+        let depth = color::depth(env, io::stderr().is_terminal());
+        Self {
+            encoder: Encoder::new(depth, color::is_dark(env), false),
+            view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
+            drawn: false,
+            traced: false,
+            started: Instant::now(),
+            steps: 0,
+            spent: Usage::default(),
+            end: None,
+        }
+    }
+
+    fn show(&mut self, event: Event) {
+        match event {
+            Event::StepStarted { step } => self.steps = step,
+            Event::Text(text) => {
+                if let Some(view) = &mut self.view {
+                    if self.traced {
+                        view.gap();
+                    }
+                    view.push(&text);
+                }
+            }
+            Event::Retry { reason, wait, .. } => {
+                if let Some(view) = &mut self.view {
+                    view.discard();
+                }
+                let wait = blocks::elapsed(wait);
+                self.trace(&blocks::note(
+                    Level::Warning,
+                    &format!("{reason}; trying again in {wait}"),
+                ));
+            }
+            Event::Reply(reply) => {
+                let shown = self.view.as_mut().is_some_and(ReplyView::finish);
+                self.drawn = shown && reply.tool_calls.is_empty();
+                if !shown && !reply.tool_calls.is_empty() {
+                    let text = reply.content.unwrap_or_default();
+                    let lines: Vec<Line> =
+                        text.lines().map(|l| Line::of(l, Default::default())).collect();
+                    self.block(&lines);
+                }
+            }
+            Event::ToolStarted { name, arguments, .. } => {
+                self.block(&blocks::call(&name, &arguments));
+            }
+            Event::ToolFinished { result, .. } => self.trace(&blocks::result(&result)),
+            Event::Tools(changes) => self.trace(&blocks::tools(&changes)),
+            Event::Note { level, text } => self.trace(&blocks::note(level, &text)),
+            Event::Usage { session, .. } => self.spent = session,
+            Event::Compacting => {
+                self.trace(&blocks::note(Level::Info, "summarising the conversation …"))
+            }
+            Event::Compacted { before, after } => self.trace(&blocks::compacted(before, after)),
+            Event::TurnFinished(end) => self.end = Some(end),
+            Event::Session { .. }
+            | Event::User(_)
+            | Event::Reasoning(_)
+            | Event::ToolCallStarted(_)
+            | Event::ToolProgress { .. } => {}
+        }
+    }
+
+    /// A block of its own, with room above it.
+    fn block(&mut self, lines: &[Line]) {
+        if self.traced {
+            self.trace(&[Line::new()]);
+        }
+        self.trace(lines);
+    }
+
+    fn trace(&mut self, lines: &[Line]) {
+        if let Some(view) = &mut self.view {
+            view.finish();
+        }
+        self.traced |= !lines.is_empty();
+        let mut text = String::new();
+        for line in lines {
+            self.encoder.line(line, &mut text);
+            text.push('\n');
+        }
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    fn finish(mut self) -> Exit {
+        let end = self.end.take().unwrap_or(TurnEnd::Interrupted);
+        match &end {
+            TurnEnd::Answered(answer) => {
+                if !self.drawn && write_answer(answer).is_err() {
+                    return Exit::Failed;
+                }
+                let summary = blocks::summary(self.steps, &self.spent, self.started.elapsed());
+                self.block(&[summary]);
+            }
+            TurnEnd::Failed(reason) => self.trace(&[blocks::failure(reason)]),
+            TurnEnd::Interrupted => self.trace(&blocks::note(Level::Warning, "interrupted")),
+        }
+        exit_of(&end)
+    }
+}
+
+/// The answer byte for byte, ended by one newline. A reader that has closed its end has what it wanted.
+fn write_answer(answer: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let result = out
+        .write_all(answer.trim_end_matches('\n').as_bytes())
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush());
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}

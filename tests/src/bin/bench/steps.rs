@@ -1,0 +1,94 @@
+//! What a step costs beside the model: a reply that calls `true` comes in, the command runs, the next request is out.
+
+use std::process::Stdio;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use autocode_tests::{Reply, Request, Server};
+
+use crate::rounds::{Contestant, in_turns, median};
+use crate::start::python_command;
+use crate::subjects::Subjects;
+use crate::table::{Goal, Table, Unit};
+use crate::{Effort, floor};
+
+/// Steps of a short session.
+pub(crate) const STEPS: usize = 50;
+
+pub(crate) fn measure(subjects: &Subjects, effort: Effort, table: &mut Table) -> Result<()> {
+    let recorded = run(subjects, STEPS)?;
+    let mut contestants = vec![
+        Contestant::new("autocode", || Ok(per_step(&run(subjects, STEPS)?))),
+        Contestant::new("floor", || floor::seconds_per_step(&working(STEPS), &recorded)),
+    ];
+    if let Some(python) = &subjects.python {
+        contestants.push(Contestant::new("Python autocode", || {
+            let server = working(STEPS);
+            let env = subjects.place(&server);
+            let status = python_command(&env, python)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()?;
+            ensure!(status.success(), "ended with {status}");
+            Ok(per_step(&server.requests()))
+        }));
+    }
+    let samples = in_turns(effort.rounds.div_ceil(2), contestants)?;
+    let what = format!("own time a step, {STEPS} steps of `true`");
+    table.row(&what, Unit::Seconds, &samples, &[Goal::Ratio("floor", 1.25)]);
+    long_session(subjects, effort, table)
+}
+
+/// Does a step late in a long session cost what an early one does?
+fn long_session(subjects: &Subjects, effort: Effort, table: &mut Table) -> Result<()> {
+    let steps = effort.long_session;
+    let requests = run(subjects, steps)?;
+    let times: Vec<f64> =
+        requests.windows(2).map(|pair| (pair[1].at - pair[0].at).as_secs_f64()).collect();
+    let growth: Vec<f64> =
+        requests.windows(2).map(|pair| (pair[1].length - pair[0].length) as f64).collect();
+    let ends = |values: &[f64]| (median(&values[..100]), median(&values[values.len() - 100..]));
+    let ((early, late), (early_bytes, late_bytes)) = (ends(&times), ends(&growth));
+    let what = format!("{steps} steps: time of the last 100 to the first 100");
+    table.single(&what, Unit::Times, late / early, &[Goal::AtMost(1.2)]);
+    let what = format!("{steps} steps: bytes a step adds, last 100 to first 100");
+    table.single(&what, Unit::Times, late_bytes / early_bytes, &[Goal::AtMost(1.2)]);
+    Ok(())
+}
+
+/// A server that asks for `true` so many times, each reply serialised beforehand.
+pub(crate) fn working(steps: usize) -> Server {
+    let server = Server::start();
+    for _ in 0..steps {
+        server.reply(Reply::bash("true").ready());
+    }
+    server.reply(Reply::text("done").ready());
+    server
+}
+
+fn run(subjects: &Subjects, steps: usize) -> Result<Vec<Arc<Request>>> {
+    let server = working(steps);
+    if steps > STEPS {
+        server.forget_bodies();
+    }
+    let env = subjects.place(&server);
+    let mut command = env.program(&subjects.autocode);
+    command.args(["-p", "go"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status()?;
+    let requests = server.requests();
+    ensure!(
+        status.success() && requests.len() == steps + 1,
+        "{status} after {} requests",
+        requests.len()
+    );
+    Ok(requests)
+}
+
+/// From the first request to the last, by the server's clock.
+fn per_step(requests: &[Arc<Request>]) -> f64 {
+    match requests {
+        [first, .., last] => (last.at - first.at).as_secs_f64() / (requests.len() - 1) as f64,
+        _ => f64::NAN,
+    }
+}
