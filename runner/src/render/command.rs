@@ -37,12 +37,18 @@ pub fn run(file: Option<&Path>, formulas: bool, env: &Env) -> io::Result<()> {
     }
 }
 
-/// One rendering a line; the rows of a display are joined by `␤`.
+/// One rendering a line: a formula of several lines as a display, its rows joined by `␤`, any
+/// other as it stands in text.
 fn draw_formulas(input: impl Read) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     for line in BufReader::new(input).split(b'\n') {
         let line = line?;
-        let rows = math::display(&String::from_utf8_lossy(&line), usize::from(u16::MAX));
+        let tex = String::from_utf8_lossy(&line);
+        let rows = if tex.contains(r"\\") || tex.contains(r"\begin{") {
+            math::display(&tex, usize::from(u16::MAX))
+        } else {
+            vec![math::inline(&tex)]
+        };
         let rows: Vec<_> = rows.iter().map(|row| super::sanitize(row)).collect();
         writeln!(out, "{}", rows.join("␤"))?;
     }

@@ -29,6 +29,9 @@ pub(super) struct Lowering<'a> {
 
 /// Placeholders are characters from here on, in a private plane.
 pub(super) const PLACEHOLDER: u32 = 0xF_0000;
+/// Begins a group that is the number of its equation. The parser's own way with numbers takes
+/// one in a formula only, and never ends when an equation stands in the number.
+pub(super) const TAG: char = '\u{F_FFFD}';
 
 impl Lowering<'_> {
     pub(super) fn list(&self, nodes: &[AnyParseNode], font: Font) -> Vec<Node> {
@@ -102,6 +105,7 @@ impl Lowering<'_> {
                 (_, Mode::Math) => out.push(Node::Space(0.25)),
             },
             P::Kern(n) => out.push(Node::Space(em(n))),
+            P::OrdGroup(n) if is_tag(&n.body) => out.push(Node::Tag(self.list(&n.body[1..], font))),
             P::OrdGroup(n) if n.semisimple == Some(true) => self.extend(&n.body, font, out),
             P::OrdGroup(n) if n.mode == Mode::Text => self.extend(&n.body, font, out),
             P::OrdGroup(n) => {
@@ -178,14 +182,12 @@ impl Lowering<'_> {
                 word(&"_".repeat(super::spacing::cells(n.width.number as f32)), out);
             }
             P::Cr(_) => out.push(Node::Newline),
-            P::Tag(n) => {
-                out.push(Node::Tag { body: self.list(&n.body, font), tag: self.list(&n.tag, font) })
-            }
             P::Includegraphics(n) => word(&n.alt, out),
             P::Array(n) => out.push(Node::Table(self.table(n, font))),
             P::CdLabel(n) => out.extend(self.arg(&n.label, font)),
             P::CdLabelParent(n) => out.push(self.upright_arrow(&n.fragment, font)),
             P::Url(_)
+            | P::Tag(_)
             | P::Vphantom(_)
             | P::Rule(_)
             | P::LeftRightRight(_)
@@ -206,7 +208,9 @@ impl Lowering<'_> {
                     body: self.list(&math.body, Font::default()),
                     class: Class::Ord,
                 }),
-                AnyParseNode::OrdGroup(group) => self.words(&group.body, out),
+                AnyParseNode::OrdGroup(group) if !is_tag(&group.body) => {
+                    self.words(&group.body, out);
+                }
                 _ => self.node(node, Font::default(), out),
             }
         }
@@ -308,6 +312,10 @@ fn style(id: usize) -> Style {
         2 | 3 => Style::Text,
         _ => Style::Script,
     }
+}
+
+fn is_tag(group: &[AnyParseNode]) -> bool {
+    matches!(group.first(), Some(AnyParseNode::TextOrd(mark)) if mark.text.starts_with(TAG))
 }
 
 fn is_not(node: &AnyParseNode) -> bool {

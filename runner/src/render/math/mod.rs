@@ -70,9 +70,7 @@ fn equations(nodes: &[Node]) -> Vec<String> {
 }
 
 fn one_line(nodes: &[Node]) -> String {
-    let mut line = inline::row(nodes, false).text;
-    line.truncate(line.trim_end().len());
-    line
+    inline::row(nodes, false).text.trim().to_owned()
 }
 
 /// The parser's tables, built when the first formula comes.

@@ -115,6 +115,10 @@ enum FrameKind {
     Group,
     /// The argument of an unknown command, whose braces are shown.
     Shown,
+    /// The text of a `\tag`, or of the starred one, which has no parentheses.
+    Tag {
+        bare: bool,
+    },
     /// `$…$` in text.
     Math,
     Left,
@@ -136,7 +140,7 @@ impl<'a> Rewriter<'a> {
     fn enter(&mut self, kind: FrameKind, text: bool) -> Result<(), Broken> {
         let steps = match kind {
             FrameKind::Environment(_) | FrameKind::UnknownEnvironment(_) => ENVIRONMENT_DEPTH,
-            FrameKind::Left => 2,
+            FrameKind::Left | FrameKind::Tag { .. } => 2,
             FrameKind::Group | FrameKind::Shown | FrameKind::Math => 1,
         };
         let outside = self.depth;
@@ -190,6 +194,7 @@ impl<'a> Rewriter<'a> {
     fn close(&mut self) -> Result<(), Broken> {
         match self.leave()? {
             FrameKind::Group => self.out.push('}'),
+            FrameKind::Tag { bare } => self.out.push_str(if bare { "}}" } else { ")}}" }),
             FrameKind::Shown => {
                 self.out.push('}');
                 self.show("}")?;
@@ -296,12 +301,10 @@ impl<'a> Rewriter<'a> {
         use katex::parser::parse_node::NodeType::{Font, Sizing, Styling};
         match with_backslash(word, |name| self.katex.functions.get(name)) {
             Some(function) if function.num_args > 0 => self.chain += 1,
-            Some(function) => {
-                self.chain = 0;
-                if matches!(function.node_type, Some(Font | Sizing | Styling)) {
-                    self.depth += SWITCH_DEPTH;
-                }
+            Some(function) if matches!(function.node_type, Some(Font | Sizing | Styling)) => {
+                self.depth += SWITCH_DEPTH + std::mem::take(&mut self.chain);
             }
+            Some(_) => self.chain = 0,
             None if word == "boxed" => self.chain += 1 + BOX_DEPTH,
             // A macro, perhaps with arguments.
             None if with_backslash(word, |name| BUILTIN_MACROS.contains_key(name)) => {

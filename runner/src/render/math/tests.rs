@@ -111,6 +111,16 @@ fn tables_read_row_by_row() {
 }
 
 #[test]
+fn an_equation_keeps_its_number() {
+    lines(&[
+        (r"x = 1 \tag{1}", "x = 1  (1)"),
+        (r"a \tag*{A} \\ b \tag{2}", "a  A; b  (2)"),
+        (r"\begin{align} a &= b \tag{1} \\ c &= d \end{align}", "a = b  (1); c = d"),
+    ]);
+    assert_eq!(display(r"\frac ab \tag{1}", 80), ["a", "─    (1)", "b"]);
+}
+
+#[test]
 fn numbers_keep_their_digits_together() {
     lines(&[
         ("1{,}000", "1,000"),

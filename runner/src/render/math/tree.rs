@@ -112,11 +112,8 @@ pub(super) enum Node {
     Strike(Vec<Node>),
     /// The space its body would take.
     Phantom(Vec<Node>),
-    /// A formula and its number.
-    Tag {
-        body: Vec<Node>,
-        tag: Vec<Node>,
-    },
+    /// The number of an equation, wherever in it that was written.
+    Tag(Vec<Node>),
 }
 
 impl Node {
@@ -134,6 +131,15 @@ impl Node {
             Self::Arrow { .. } => Class::Rel,
             _ => Class::Ord,
         }
+    }
+}
+
+/// Takes the number out of an equation.
+pub(super) fn take_tag(nodes: &mut Vec<Node>) -> Option<Vec<Node>> {
+    let at = nodes.iter().position(|node| matches!(node, Node::Tag(_)))?;
+    match nodes.remove(at) {
+        Node::Tag(tag) => Some(tag),
+        _ => None,
     }
 }
 

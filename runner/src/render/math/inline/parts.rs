@@ -110,14 +110,17 @@ fn item(node: &Node, script: bool) -> Item {
         Node::Boxed(body) => {
             Item::new(format!("[{}]", row(body, script).text), Bound::Whole, Class::Ord)
         }
-        Node::Tag { body, tag } => {
-            let text = format!("{}  {}", row(body, script).text, row(tag, false).text);
-            Item::new(text, Bound::Loose, Class::Ord)
+        Node::Tag(tag) => {
+            Item { em: 1.0, ..Item::new(row(tag, false).text, Bound::Whole, Class::Ord) }
         }
         Node::Space(_) | Node::Style(_) | Node::Phantom(_) | Node::Newline => {
             Item::new("", Bound::Whole, Class::Ord)
         }
     }
+}
+
+fn is_relation(cell: &[Node]) -> bool {
+    only(cell).is_some_and(|node| node.class() == Class::Rel)
 }
 
 /// The one node of a list that holds nothing else.
@@ -307,6 +310,8 @@ pub(in super::super) fn table_row(table: &Table, line: &Row, script: bool) -> St
             TableKind::Aligned if at % 2 == 1 => "",
             TableKind::Diagram => " ",
             _ if bar => " | ",
+            // Columns of an array around its relations.
+            _ if line.cells[at - 1..=at].iter().any(|cell| is_relation(cell)) => " ",
             _ if out.trim_end().ends_with([',', ';', ':']) => " ",
             _ => ", ",
         };

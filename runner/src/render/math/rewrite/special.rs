@@ -2,6 +2,7 @@
 
 use katex::symbols::{Atom, Group};
 
+use super::super::lower::TAG;
 use super::super::source::{Token, text};
 use super::super::tree::Class;
 use super::commands::{Command, Special};
@@ -75,10 +76,7 @@ impl<'a> Rewriter<'a> {
                 }
                 self.text_argument(as_text)
             }
-            Special::Tag => {
-                let star = self.source.take('*');
-                self.text_argument(if star { "tag*" } else { "tag" })
-            }
+            Special::Tag => self.tag(),
             Special::Reference { before, after } => {
                 let label = self.argument()?;
                 self.show(&format!("{before}{}{after}", text(&label)))
@@ -88,6 +86,28 @@ impl<'a> Rewriter<'a> {
                 self.optional()?;
                 self.pass(word)
             }
+            Special::Ignore => {
+                self.optional()?;
+                self.optional()?;
+                Ok(())
+            }
+            Special::Shift => {
+                while !matches!(self.source.peek(), None | Some(Token::Word(_) | Token::Open)) {
+                    self.source.next();
+                }
+                Ok(())
+            }
+            Special::Link { shown } => {
+                let address = match self.source.raw_group() {
+                    Some(raw) => raw.to_owned(),
+                    None => text(&self.argument()?),
+                };
+                self.spend(address.len())?;
+                if *shown { self.show(&address) } else { Ok(()) }
+            }
+            Special::Picture => self.picture(),
+            Special::Unicode => self.unicode(),
+            Special::Plain { until, form } => self.plain_command(until, form),
             Special::Chemistry => self.chemistry(),
             Special::Number => self.number(),
             Special::Unit => self.unit(),
@@ -117,6 +137,21 @@ impl<'a> Rewriter<'a> {
         self.show(c)?;
         if !wrapper.is_empty() {
             self.out.push('}');
+        }
+        Ok(())
+    }
+
+    /// The number of an equation, in a group that the layouts find.
+    fn tag(&mut self) -> Result<(), Broken> {
+        let bare = self.source.take('*');
+        self.out.extend(['{', TAG]);
+        self.out.push_str(r"\text{");
+        if self.source.next_solid() != Some(Token::Open) {
+            return Err(Broken);
+        }
+        self.enter(FrameKind::Tag { bare }, true)?;
+        if !bare {
+            self.out.push('(');
         }
         Ok(())
     }
@@ -183,6 +218,41 @@ impl<'a> Rewriter<'a> {
         }
         let c = code.and_then(char::from_u32).ok_or(Broken)?;
         self.show(c.encode_utf8(&mut [0; 4]))
+    }
+
+    /// `\unicode{x263A}`, `\unicode{9786}`
+    fn unicode(&mut self) -> Result<(), Broken> {
+        self.optional()?;
+        let code = self.argument()?;
+        let code = text(&code);
+        let code = match code.trim().strip_prefix(['x', 'U', 'u']) {
+            Some(digits) => u32::from_str_radix(digits.trim_start_matches('+'), 16),
+            None => code.trim().parse(),
+        };
+        let c = code.ok().and_then(char::from_u32).ok_or(Broken)?;
+        self.show(c.encode_utf8(&mut [0; 4]))
+    }
+
+    fn picture(&mut self) -> Result<(), Broken> {
+        let options = self.optional()?.map(|options| text(&options)).unwrap_or_default();
+        let path = self.argument()?;
+        let path = text(&path);
+        let described = options.split(',').find_map(|option| option.trim().strip_prefix("alt="));
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
+        self.show(described.unwrap_or(stem))
+    }
+
+    fn plain_command(&mut self, until: &str, form: &'static str) -> Result<(), Broken> {
+        let mut tokens = Vec::new();
+        loop {
+            match self.source.next().ok_or(Broken)? {
+                Token::Word(word) if word == until => break,
+                token => tokens.push(token),
+            }
+            self.spend(1)?;
+        }
+        self.expand_template(form, &[tokens])
     }
 
     /// `\dv{x}`, `\dv{f}{x}`, `\dv[n]{f}{x}`, `\pdv{f}{x}{y}`: one form for each.

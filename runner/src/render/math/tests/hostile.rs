@@ -37,6 +37,11 @@ fn hostile_nesting_is_given_back() {
 }
 
 #[test]
+fn an_equation_in_the_number_of_another_ends() {
+    assert_eq!(inline(r"\tag{\text{$\begin{align}x\tag{y}\end{align}$}}"), "(x  (y))");
+}
+
+#[test]
 fn long_chains_that_do_not_nest_are_no_danger() {
     for unit in
         [r"\dots", r"\bigl(", r"\bigl(x\bigr)", r"\alpha ", "|x|", r"\not=", "(", r"\foo{x}"]
