@@ -3,6 +3,7 @@
 //! The agent never prints and never reads a terminal: it emits [`event::Event`]s and takes [`event::Input`]s. It owns
 //! the session, the conversation and the tools; front ends only see the events.
 
+mod approval;
 mod budget;
 mod calls;
 mod channel;
@@ -30,6 +31,7 @@ use crate::session::{Loaded, Session};
 use crate::tools::bash::{self, Bash};
 use crate::tools::toolbox::Toolbox;
 use crate::tools::wasm::{Compiler, Loader, javascript};
+use approval::Gate;
 use channel::Inputs;
 use conversation::Conversation;
 use event::Input;
@@ -69,7 +71,8 @@ pub struct Agent {
     compact_floor: u64,
     max_steps: Option<u32>,
     events: Events,
-    inputs: Inputs,
+    /// Also where inputs come in.
+    gate: Gate,
     interrupt: Interrupt,
 }
 
@@ -90,7 +93,7 @@ impl Agent {
             spent: sessions::spent(&loaded),
             conversation: Conversation::new(loaded.messages, keep_reasoning),
             compact_floor: 0,
-            inputs: Inputs::new(inputs),
+            gate: Gate::new(&env, project.root(), Inputs::new(inputs)),
             project,
             env,
             live,
@@ -105,7 +108,7 @@ impl Agent {
     /// Serves inputs until the front end drops its end; `Event::TurnFinished` marks the end of each turn.
     pub async fn serve(mut self) {
         self.announce();
-        while let Some(input) = self.inputs.next().await {
+        while let Some(input) = self.gate.inputs().next().await {
             match input {
                 Input::Message(prompt) => {
                     self.turn(prompt).await;
@@ -114,7 +117,7 @@ impl Agent {
                 Input::Set(key, value) => self.set(&key, value),
                 Input::New => self.begin(),
                 Input::Resume(id) => self.resume(&id),
-                Input::Unqueue(_) => {}
+                Input::Unqueue(_) | Input::Approval { .. } => {}
             }
         }
     }

@@ -77,7 +77,7 @@ impl Agent {
                 )));
             }
             step += 1;
-            for message in self.inputs.take_messages() {
+            for message in self.gate.inputs().take_messages() {
                 self.hear(message);
             }
             for notice in self.refresh().await {
@@ -104,7 +104,7 @@ impl Agent {
                 continue;
             }
             self.run_calls(&reply, cancel).await?;
-            if calls.is_empty() && !self.inputs.has_messages() {
+            if calls.is_empty() && !self.gate.inputs().has_messages() {
                 return Ok(reply.message.content.unwrap_or_default());
             }
         }
