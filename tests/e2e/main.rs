@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod approvals;
 mod bash;
 mod config;
 mod demo;
@@ -14,6 +15,7 @@ mod faults;
 mod headless;
 mod oneshot;
 mod quirks;
+mod readme;
 mod repl;
 mod sessions;
 mod tools;
