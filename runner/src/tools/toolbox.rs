@@ -27,9 +27,7 @@ use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
 
-/// A module up to this size is waited for: it is there in the step after it was written.
-const WAITED_FOR: u64 = 512 << 10;
-/// How long at most, all of them together.
+/// How long small modules are waited for, all of them together.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest grants file.
 const MAX_GRANTS: u64 = 64 << 10;
@@ -46,6 +44,17 @@ pub struct Toolbox {
     bash: String,
     schemas: Bytes,
     started: bool,
+}
+
+/// What a rescan waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// Small modules that have just begun to load: they are there in the step after they were written.
+    Small,
+    /// Everything.
+    All,
+    #[cfg(test)]
+    Nothing,
 }
 
 /// A tool for people: `/tools`, `autocode tool list`.
@@ -103,20 +112,15 @@ impl Toolbox {
     ///
     /// A project that is not trusted has no tools: their descriptions are a stranger's words to the model.
     pub async fn rescan(&mut self, trusted: bool) -> Vec<ToolChange> {
-        self.rescan_within(trusted, WAITED_FOR, PATIENCE).await
+        self.rescan_and(trusted, Wait::Small).await
     }
 
     /// As [`Toolbox::rescan`], but waits for every module however long it takes: for commands that answer once.
     pub async fn rescan_all(&mut self, trusted: bool) -> Vec<ToolChange> {
-        self.rescan_within(trusted, u64::MAX, Duration::MAX).await
+        self.rescan_and(trusted, Wait::All).await
     }
 
-    async fn rescan_within(
-        &mut self,
-        trusted: bool,
-        size: u64,
-        patience: Duration,
-    ) -> Vec<ToolChange> {
+    async fn rescan_and(&mut self, trusted: bool, wait: Wait) -> Vec<ToolChange> {
         let first = trusted && !self.started;
         if first {
             self.take_over();
@@ -134,7 +138,7 @@ impl Toolbox {
         for slot in self.slots.iter_mut().filter(|slot| slot.wants_retry()) {
             slot.retry(&self.loader);
         }
-        self.wait(size, patience).await;
+        self.wait(wait).await;
         let settled: Vec<bool> = self.slots.iter_mut().map(Slot::settle).collect();
         for (slot, _) in
             self.slots.iter_mut().zip(settled).filter(|(slot, settled)| !settled && slot.is_new())
@@ -247,17 +251,16 @@ impl Toolbox {
         self.slots[index].grants = read_grants(&self.dir.join(format!("{stem}.grants.json")));
     }
 
-    /// Waits for what is small enough to be waited for.
-    async fn wait(&self, size: u64, patience: Duration) {
-        let waited_for = self.slots.iter().filter(|slot| slot.stamp.size() <= size);
-        let pending: Vec<_> = waited_for.filter_map(|slot| slot.pending.clone()).collect();
+    /// Waits for what is on its way. What is not done by then is offered by a later rescan.
+    async fn wait(&mut self, wait: Wait) {
+        let pending: Vec<_> = self.slots.iter_mut().filter_map(|slot| slot.awaited(wait)).collect();
         let all = async {
             for pending in &pending {
                 pending.wait().await;
             }
         };
         if !pending.is_empty() {
-            // What is not done by then is offered by a later rescan.
+            let patience = if wait == Wait::All { Duration::MAX } else { PATIENCE };
             _ = tokio::time::timeout(patience, all).await;
         }
     }
