@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::drift::Part;
+use crate::toolkit::cli::ToolArgs;
 
 /// A coding agent for the terminal: one tool, bash, and it builds the rest itself.
 #[derive(Parser, Debug, Default)]
@@ -40,8 +43,8 @@ pub struct Cli {
     #[arg(long)]
     pub trust: bool,
 
-    /// With -p: one JSON event a line on stdout
-    #[arg(long, requires = "print")]
+    /// With -p: one JSON event a line on stdout; with --diff: one JSON object
+    #[arg(long)]
     pub json: bool,
 
     /// End the turn after this many model calls
@@ -55,4 +58,68 @@ pub struct Cli {
     /// Take the model's replies from a saved session; tools run for real
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
+
+    /// Show how this project's agent differs from the one autocode ships; exits 1 if it does
+    #[arg(long, conflicts_with = "print")]
+    pub diff: bool,
+
+    /// With --diff: one line a file
+    #[arg(long, requires = "diff")]
+    pub stat: bool,
+
+    /// Put the agent's files back as autocode ships them; the old ones are kept
+    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all")]
+    pub reset: Option<ResetPart>,
+
+    /// A command in place of a message
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What `--reset` puts back.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetPart {
+    /// config.json
+    Config,
+    /// prompt.md and compact.md
+    Prompts,
+    /// The tools; their sources stay
+    Tools,
+    /// All of these
+    All,
+}
+
+impl From<ResetPart> for Part {
+    fn from(part: ResetPart) -> Self {
+        match part {
+            ResetPart::Config => Self::Config,
+            ResetPart::Prompts => Self::Prompts,
+            ResetPart::Tools => Self::Tools,
+            ResetPart::All => Self::All,
+        }
+    }
+}
+
+/// Commands that need no model.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Make, try and manage tools for the agent
+    Tool(ToolArgs),
+    /// Draw a file, or standard input as it arrives, as a reply would look
+    Render {
+        /// Markdown; `-` or nothing: standard input
+        file: Option<PathBuf>,
+        /// Each line is a formula in LaTeX; one rendering a line
+        #[arg(long)]
+        math: bool,
+    },
+    /// Obey this project's .autocode/ from now on
+    Trust {
+        /// No longer
+        #[arg(long, conflicts_with = "list")]
+        remove: bool,
+        /// Show the projects that are obeyed
+        #[arg(long)]
+        list: bool,
+    },
 }

@@ -98,6 +98,19 @@ impl Env {
         named.unwrap_or_else(TimeZone::system)
     }
 
+    /// This environment without the variables whose names begin like this.
+    #[must_use]
+    pub fn without(mut self, prefix: &str) -> Self {
+        self.vars.retain(|name, _| !name.starts_with(prefix));
+        self
+    }
+
+    /// This environment as a user without settings has it in `dir`.
+    #[must_use]
+    pub fn started_in(self, dir: &Path) -> Self {
+        Self { cwd: dir.to_owned(), config_dir: dir.join(".config/autocode"), ..self }
+    }
+
     /// The value of a variable; empty counts as unset.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str).filter(|v| !v.is_empty())

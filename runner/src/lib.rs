@@ -4,7 +4,9 @@
 
 pub mod agent;
 pub mod cli;
+pub mod commands;
 pub mod config;
+pub mod demo;
 pub mod drift;
 pub mod env;
 pub mod exit;

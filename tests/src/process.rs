@@ -272,9 +272,9 @@ impl Run {
     pub fn failed(&self, code: i32, words: &[&str]) -> &Self {
         let met = self.code == Some(code) && self.stdout.is_empty();
         self.require(met, &format!("exit code {code}, nothing on stdout"));
-        words.iter().for_each(|word| {
+        for word in words {
             self.stderr_has(word);
-        });
+        }
         self
     }
 

@@ -14,7 +14,7 @@ use super::subagent::Subagent;
 use crate::config::Settings;
 use crate::model::message::ToolCall;
 use crate::model::{Model, Request};
-use crate::session::State;
+use crate::session::{Meta, Session};
 use crate::tools::bash::Bash;
 use crate::tools::toolbox::Toolbox;
 use crate::tools::{CallContext, Host, ToolResult, ToolStatus};
@@ -30,7 +30,7 @@ pub(super) struct Workshop<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) toolbox: &'a Toolbox,
     pub(super) bash: &'a Bash,
-    pub(super) state: &'a RefCell<State>,
+    pub(super) session: &'a RefCell<Session>,
     pub(super) events: &'a Events,
     pub(super) cancel: &'a CancellationToken,
     /// The call that all this happens for: progress is shown under it.
@@ -48,7 +48,7 @@ impl Agent {
     ) -> ToolResult {
         let name = &call.function.name;
         if let Some(why) = bad_arguments {
-            return failed(format!("The arguments of this call are not valid JSON, so it did not run: {why}"));
+            return failed(why.to_owned());
         }
         self.events.send(Event::ToolStarted {
             id: call.id.clone(),
@@ -62,7 +62,7 @@ impl Agent {
             model: &*self.model,
             toolbox: &self.toolbox,
             bash: &self.bash,
-            state: &self.state,
+            session: &self.session,
             events: &self.events,
             cancel,
             call_id: &call.id,
@@ -91,13 +91,16 @@ impl<'a> Workshop<'a> {
     }
 
     pub(super) fn progress(&self, text: &str) {
-        self.events.send(Event::ToolProgress { id: self.call_id.to_owned(), text: text.to_owned() });
+        self.events
+            .send(Event::ToolProgress { id: self.call_id.to_owned(), text: text.to_owned() });
     }
 
     /// The same workshop one level further down.
     fn deeper(&self, what: &str) -> Result<Self, String> {
         if self.depth + 1 >= MAX_DEPTH {
-            return Err(format!("{what}: calls are nested {MAX_DEPTH} deep already; do it in this call instead"));
+            return Err(format!(
+                "{what}: calls are nested {MAX_DEPTH} deep already; do it in this call instead"
+            ));
         }
         Ok(Self { depth: self.depth + 1, ..*self })
     }
@@ -109,7 +112,8 @@ impl Host for Workshop<'_> {
         command: &'b str,
         timeout: Option<Duration>,
     ) -> LocalBoxFuture<'b, Result<String, String>> {
-        let arguments = serde_json::json!({ "command": command, "timeout": timeout.map(|t| t.as_secs()) });
+        let arguments =
+            serde_json::json!({ "command": command, "timeout": timeout.map(|t| t.as_secs()) });
         async move { as_result(self.run("bash", &arguments.to_string()).await) }.boxed_local()
     }
 
@@ -135,16 +139,20 @@ impl Host for Workshop<'_> {
         async move { Subagent::new(self.deeper("agent")?).work(task).await }.boxed_local()
     }
 
-    fn call<'b>(&'b self, tool: &'b str, args: &'b str) -> LocalBoxFuture<'b, Result<String, String>> {
+    fn call<'b>(
+        &'b self,
+        tool: &'b str,
+        args: &'b str,
+    ) -> LocalBoxFuture<'b, Result<String, String>> {
         async move { as_result(self.deeper(tool)?.run(tool, args).await) }.boxed_local()
     }
 
     fn state_get(&self, key: &str) -> Option<String> {
-        self.state.borrow().get(key)
+        self.session.borrow().state(key).map(str::to_owned)
     }
 
     fn state_set(&self, key: &str, value: &str) {
-        if let Err(error) = self.state.borrow_mut().set(key, value) {
+        if let Err(error) = self.session.borrow_mut().set_state(key, value) {
             self.events.warn(error.to_string());
         }
     }
@@ -161,4 +169,17 @@ fn as_result(result: ToolResult) -> Result<String, String> {
 /// The result of a call that could not run.
 pub(super) fn failed(content: String) -> ToolResult {
     ToolResult { content, status: ToolStatus::Failed, elapsed: Duration::ZERO }
+}
+
+/// What the transcript keeps of a result beside its content.
+pub(super) fn meta(result: &ToolResult) -> Meta {
+    let status = match result.status {
+        ToolStatus::Ok => None,
+        ToolStatus::Exit(code) => Some(format!("exit {code}")),
+        ToolStatus::Failed => Some("failed".to_owned()),
+        ToolStatus::TimedOut => Some("timed out".to_owned()),
+        ToolStatus::Cancelled => Some("interrupted".to_owned()),
+    };
+    let elapsed_ms = u64::try_from(result.elapsed.as_millis()).ok();
+    Meta { status, elapsed_ms, ..Meta::now() }
 }

@@ -15,6 +15,7 @@ use super::event::Event;
 use super::turn::Stop;
 use crate::model::message::Message;
 use crate::model::{Completion, ModelError, ModelEvent, Request};
+use crate::session::Meta;
 use crate::tools::clip;
 use crate::tools::out::OutDir;
 
@@ -32,7 +33,9 @@ impl Agent {
         let result = self.compact("", cancel).await;
         match result {
             Err(ModelError::Cancelled) => return Err(Stop::Interrupted),
-            Err(error) => self.events.warn(format!("compaction failed, going on without it: {error}")),
+            Err(error) => {
+                self.events.warn(format!("compaction failed, going on without it: {error}"))
+            }
             Ok(()) => {}
         }
         self.compact_floor = self.tokens() + self.live.settings().context_window / 10;
@@ -54,19 +57,24 @@ impl Agent {
             let what = "there is nothing to summarise but the newest message, and that is too long already";
             return Err(ModelError::ContextFull(what.to_owned()));
         }
-        let cut = history.iter().rposition(|m| matches!(m, Message::Assistant(_))).unwrap_or(history.len());
+        let cut = history
+            .iter()
+            .rposition(|m| matches!(m, Message::Assistant(_)))
+            .unwrap_or(history.len());
         let latest_step = self.fit(&history[cut..]);
-        let unanswered_work = matches!(history.last(), Some(Message::Tool { .. })) && latest_step.is_empty();
+        let unanswered_work =
+            matches!(history.last(), Some(Message::Tool { .. })) && latest_step.is_empty();
 
         self.events.send(Event::Compacting);
         let before = self.tokens();
-        let summary = self.summarise(history, instructions, !latest_step.is_empty(), cancel).await?;
+        let summary =
+            self.summarise(history, instructions, !latest_step.is_empty(), cancel).await?;
         let onward = if unanswered_work { "\n\nGo on from where you were." } else { "" };
         let mut kept = vec![Message::user(format!("{HEADING}\n\n{summary}{onward}"))];
         kept.extend(latest_step);
         kept.extend(pending);
 
-        if let Err(error) = self.session.replace(&kept) {
+        if let Err(error) = self.session.borrow_mut().replace(&kept, &Meta::now()) {
             self.events.warn(format!("the old transcript could not be archived: {error}"));
         }
         self.conversation = Conversation::new(kept, self.live.settings().keep_reasoning);
@@ -85,7 +93,8 @@ impl Agent {
             return step.to_vec();
         }
         let results = step.iter().filter(|m| matches!(m, Message::Tool { .. })).count();
-        let words: usize = step.iter().filter(|m| !matches!(m, Message::Tool { .. })).map(length).sum();
+        let words: usize =
+            step.iter().filter(|m| !matches!(m, Message::Tool { .. })).map(length).sum();
         if results == 0 || words > budget / 2 {
             return Vec::new();
         }
@@ -123,11 +132,14 @@ impl Agent {
             Ok(None) | Err(_) => {}
         }
         for cut in TRANSCRIPT_CUTS {
-            let text = format!("<transcript>\n{}\n</transcript>\n\n{ask}", transcript(history, cut));
+            let text =
+                format!("<transcript>\n{}\n</transcript>\n\n{ask}", transcript(history, cut));
             let messages = Conversation::new(vec![Message::user(text)], false);
             match self.summary_from(&messages, false, cancel).await {
                 Ok(Some(summary)) => return Ok(summary),
-                Ok(None) => return Err(ModelError::Rejected("the model's summary was empty".to_owned())),
+                Ok(None) => {
+                    return Err(ModelError::Rejected("the model's summary was empty".to_owned()));
+                }
                 Err(ModelError::ContextFull(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -155,7 +167,8 @@ impl Agent {
                 self.relay(event);
             }
         };
-        let Completion { message, .. } = self.model.complete(request, cancel, &mut on_event).await?;
+        let Completion { message, .. } =
+            self.model.complete(request, cancel, &mut on_event).await?;
         let summary = message.content.map(|c| c.trim().to_owned()).filter(|c| !c.is_empty());
         Ok(summary.filter(|_| message.tool_calls.is_empty()))
     }

@@ -98,7 +98,8 @@ impl Conversation {
 
     /// The calls of the last reply that have no result yet: `(id, tool name)`.
     pub fn unanswered(&self) -> Vec<(String, String)> {
-        let Some(at) = self.messages.iter().rposition(|m| matches!(m, Message::Assistant(_))) else {
+        let Some(at) = self.messages.iter().rposition(|m| matches!(m, Message::Assistant(_)))
+        else {
             return Vec::new();
         };
         let Message::Assistant(reply) = &self.messages[at] else { return Vec::new() };
@@ -122,7 +123,9 @@ impl Conversation {
     /// what goes along with the messages (system prompt, tools), needed while nothing was counted.
     pub fn tokens(&self, overhead: usize) -> u64 {
         match self.measured {
-            Some(m) => m.tokens + (self.wire.len().saturating_sub(m.wire_len)) as u64 / BYTES_PER_TOKEN,
+            Some(m) => {
+                m.tokens + (self.wire.len().saturating_sub(m.wire_len)) as u64 / BYTES_PER_TOKEN
+            }
             None => (self.wire.len() + overhead) as u64 / BYTES_PER_TOKEN,
         }
     }
@@ -175,7 +178,10 @@ mod tests {
         let mut c = Conversation::default();
         c.push(Message::user("hi"));
         let before = c.wire();
-        c.push(Message::Assistant(Assistant { content: Some("hello".into()), ..Default::default() }));
+        c.push(Message::Assistant(Assistant {
+            content: Some("hello".into()),
+            ..Default::default()
+        }));
         assert!(c.wire().starts_with(&before));
         assert_eq!(parsed(&c).len(), 2);
     }
@@ -217,7 +223,10 @@ mod tests {
         assert!(c.tokens(400) > 200);
         c.measured(1000);
         assert_eq!(c.tokens(400), 1000);
-        c.push(Message::Assistant(Assistant { content: Some("y".repeat(400)), ..Default::default() }));
+        c.push(Message::Assistant(Assistant {
+            content: Some("y".repeat(400)),
+            ..Default::default()
+        }));
         assert!(c.tokens(400) > 1090);
     }
 }

@@ -24,12 +24,12 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::config::Live;
 use crate::env::Env;
 use crate::model::Model;
-use crate::model::message::{Message, Usage};
+use crate::model::message::Usage;
 use crate::project::Project;
-use crate::session::{Session, State};
+use crate::session::{Loaded, Session};
 use crate::tools::bash::{self, Bash};
 use crate::tools::toolbox::Toolbox;
-use crate::tools::wasm::{Compiler, Loader};
+use crate::tools::wasm::{Compiler, JAVASCRIPT, Loader};
 use channel::Inputs;
 use conversation::Conversation;
 use event::Input;
@@ -44,8 +44,10 @@ pub struct Parts {
     pub live: Live,
     /// Who answers.
     pub model: Rc<dyn Model>,
-    /// The transcript it writes, and what is in it already.
-    pub session: (Session, Vec<Message>, State),
+    /// The transcript it writes.
+    pub session: Session,
+    /// What is in it already.
+    pub loaded: Loaded,
     /// Model calls a turn may make.
     pub max_steps: Option<u32>,
 }
@@ -53,13 +55,14 @@ pub struct Parts {
 /// The agent of one project.
 pub struct Agent {
     project: Project,
+    env: Env,
     /// Settings and prompts in force.
     live: Live,
     model: Rc<dyn Model>,
     toolbox: Toolbox,
     bash: Bash,
-    session: Session,
-    state: RefCell<State>,
+    /// Tools keep values with it while a call runs, hence the cell; never borrowed across an await.
+    session: RefCell<Session>,
     conversation: Conversation,
     spent: Usage,
     /// Below this many tokens no compaction is tried, after one that failed or shrank too little.
@@ -72,22 +75,27 @@ pub struct Agent {
 
 impl Agent {
     /// An agent that takes `inputs` and tells `events`.
-    pub fn new(parts: Parts, inputs: UnboundedReceiver<Input>, events: Events, interrupt: Interrupt) -> Self {
-        let Parts { project, env, live, model, session: (session, messages, state), max_steps } = parts;
-        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), None);
+    pub fn new(
+        parts: Parts,
+        inputs: UnboundedReceiver<Input>,
+        events: Events,
+        interrupt: Interrupt,
+    ) -> Self {
+        let Parts { project, env, live, model, session, loaded, max_steps } = parts;
+        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(JAVASCRIPT));
         let keep_reasoning = live.settings().keep_reasoning;
         Self {
             toolbox: Toolbox::new(&project, &env, loader, bash::schema()),
             bash: Bash::new(&env, &project),
-            conversation: Conversation::new(messages, keep_reasoning),
-            state: RefCell::new(state),
-            spent: Usage::default(),
+            spent: sessions::spent(&loaded),
+            conversation: Conversation::new(loaded.messages, keep_reasoning),
             compact_floor: 0,
             inputs: Inputs::new(inputs),
             project,
+            env,
             live,
             model,
-            session,
+            session: RefCell::new(session),
             max_steps,
             events,
             interrupt,
@@ -97,7 +105,6 @@ impl Agent {
     /// Serves inputs until the front end drops its end; `Event::TurnFinished` marks the end of each turn.
     pub async fn serve(mut self) {
         self.announce();
-        self.settle();
         while let Some(input) = self.inputs.next().await {
             match input {
                 Input::Message(prompt) => {
@@ -105,7 +112,9 @@ impl Agent {
                 }
                 Input::Compact(instructions) => self.compact_now(&instructions).await,
                 Input::Set(key, value) => self.set(&key, value),
-                Input::Unqueue(_) | Input::New | Input::Resume(_) => {}
+                Input::New => self.begin(),
+                Input::Resume(id) => self.resume(&id),
+                Input::Unqueue(_) => {}
             }
         }
     }

@@ -58,9 +58,10 @@ impl<'a> Subagent<'a> {
         }
         for (index, call) in calls.iter().enumerate() {
             let content = match bad.iter().find(|(at, _)| *at == index) {
-                Some((_, why)) => format!("The arguments of this call are not valid JSON, so it did not run: {why}"),
+                Some((_, why)) => why.clone(),
                 None => {
-                    workshop.progress(&format!("{} {}\n", call.function.name, call.function.arguments));
+                    workshop
+                        .progress(&format!("{} {}\n", call.function.name, call.function.arguments));
                     workshop.run(&call.function.name, &call.function.arguments).await.content
                 }
             };

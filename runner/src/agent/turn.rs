@@ -6,12 +6,14 @@
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
+use super::calls;
 use super::event::{Event, TurnEnd};
 use crate::model::message::{Assistant, Message, ToolCall, Usage};
 use crate::model::{
-    Completion, Finish, ModelError, ModelEvent, Request, mint_id, sanitize_arguments,
-    text_calls, unique_ids,
+    Completion, Finish, ModelError, ModelEvent, Request, mint_id, sanitize_arguments, text_calls,
+    unique_ids,
 };
+use crate::session::Meta;
 
 /// Replies in a row that cannot be used before the turn is given up.
 const UNUSABLE_REPLIES: u32 = 3;
@@ -31,10 +33,21 @@ impl From<ModelError> for Stop {
     }
 }
 
-/// A reply in the transcript, and what is wrong with the arguments of its calls: `(index, error)`.
+/// What the model hears of calls that it wrote as text.
+const WRITTEN_CALL: &str = "[autocode: your last reply has a tool call written out as text. It did not run: tools are \
+     called through the API's tool calls. Call it that way, or answer without it.]";
+
+/// What the model hears of a call that the end of its reply may have cut.
+const CUT_CALL: &str = "The reply was cut at its length limit within this call, so it did not run. Send it again, in \
+     smaller parts.";
+
+/// A reply in the transcript.
 struct Reply {
     message: Assistant,
+    /// What is wrong with the arguments of its calls: `(index, error)`.
     bad_arguments: Vec<(usize, String)>,
+    /// Whether it has a tool call as text that did not run.
+    written_call: bool,
 }
 
 impl Agent {
@@ -48,17 +61,20 @@ impl Agent {
             Err(Stop::Failed(reason)) => TurnEnd::Failed(reason),
         };
         self.settle();
-        self.session.sync();
+        self.session.borrow_mut().sync();
         self.events.send(Event::TurnFinished(end.clone()));
         end
     }
 
     async fn steps(&mut self, cancel: &CancellationToken) -> Result<String, Stop> {
         let mut unusable = 0;
+        let mut told_of_written_calls = false;
         let mut step = 0;
         loop {
             if self.max_steps.is_some_and(|max| step >= max) {
-                return Err(Stop::Failed(format!("stopped after {step} steps, the limit set for a turn")));
+                return Err(Stop::Failed(format!(
+                    "stopped after {step} steps, the limit set for a turn"
+                )));
             }
             step += 1;
             for message in self.inputs.take_messages() {
@@ -80,6 +96,11 @@ impl Agent {
             if useless {
                 self.events.warn("the model sent an empty reply; asking again");
                 self.hear_own("Your last reply was empty. Go on, or say what you need.");
+                continue;
+            }
+            if reply.written_call && !told_of_written_calls {
+                told_of_written_calls = true;
+                self.hear_own(WRITTEN_CALL);
                 continue;
             }
             self.run_calls(&reply, cancel).await?;
@@ -137,41 +158,48 @@ impl Agent {
     /// Makes a reply fit for the transcript and puts it there.
     fn accept(&mut self, step: u32, completion: Completion) -> Reply {
         let Completion { mut message, usage, finish } = completion;
-        let bad_arguments = sanitize_arguments(&mut message);
+        let mut bad_arguments = sanitize_arguments(&mut message);
+        if finish == Finish::Length
+            && let Some(last) = message.tool_calls.len().checked_sub(1)
+            && !bad_arguments.iter().any(|(at, _)| *at == last)
+        {
+            bad_arguments.push((last, CUT_CALL.to_owned()));
+        }
         if message.content.as_deref().is_some_and(|c| c.trim().is_empty()) {
             message.content = None;
         }
-        if message.tool_calls.is_empty() {
-            self.calls_written_as_text(&mut message);
-        }
+        let written_call = message.tool_calls.is_empty() && !self.run_written_calls(&mut message);
         unique_ids(&mut message, |id| self.conversation.has_call(id));
         if message.content.is_some() || !message.tool_calls.is_empty() {
-            self.record(Message::Assistant(message.clone()), usage, Some(step));
+            let meta = Meta { step: Some(step), usage, ..Meta::now() };
+            self.record(Message::Assistant(message.clone()), &meta);
         }
         self.count(usage, &message);
         self.events.send(Event::Reply(message.clone()));
         self.explain(finish);
-        Reply { message, bad_arguments }
+        Reply { message, bad_arguments, written_call }
     }
 
-    /// Servers without a parser for their model's calls send them as text: run them where the settings say so, else
-    /// tell the person.
-    fn calls_written_as_text(&mut self, message: &mut Assistant) {
-        let Some(content) = message.content.as_deref() else { return };
+    /// Servers without a parser for their model's calls send them as text: makes calls of them where the settings say
+    /// so, else tells the person. False when there were some and they will not run.
+    fn run_written_calls(&mut self, message: &mut Assistant) -> bool {
+        let Some(content) = message.content.as_deref() else { return true };
         let names: Vec<String> = self.toolbox.names().map(str::to_owned).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let calls = text_calls::find(content, &names);
         if calls.is_empty() {
-            return;
+            return true;
         }
         if self.live.settings().text_tool_calls {
             let calls = calls.into_iter().map(|(name, args)| ToolCall::new(mint_id(), name, args));
             message.tool_calls = calls.collect();
+            true
         } else {
             self.events.warn(
                 "the model wrote a tool call as text, so it did not run: the server lacks a parser for this model's \
                  calls. Fix the server, or set text_tool_calls to true",
             );
+            false
         }
     }
 
@@ -182,27 +210,27 @@ impl Agent {
             }
             Finish::Length => {
                 let cap = self.live.settings().max_tokens;
-                let cap = cap.map_or("the server's limit".to_owned(), |n| format!("max_tokens = {n}"));
-                self.events.warn(format!("the reply was cut at {cap}; raise max_tokens for longer ones"));
+                let cap =
+                    cap.map_or("the server's limit".to_owned(), |n| format!("max_tokens = {n}"));
+                self.events
+                    .warn(format!("the reply was cut at {cap}; raise max_tokens for longer ones"));
             }
             Finish::Filtered => self.events.warn("the provider's content filter ended the reply"),
             Finish::Stop | Finish::ToolCalls => {}
         }
     }
 
-    /// Runs the calls of a reply one after another; a result for each is in the transcript afterwards. What is wrong
-    /// with an edit they made to the agent's own files goes with the last one.
+    /// Runs the calls of a reply one after another; a result for each is in the transcript afterwards.
     async fn run_calls(&mut self, reply: &Reply, cancel: &CancellationToken) -> Result<(), Stop> {
         let calls = &reply.message.tool_calls;
         for (index, call) in calls.iter().enumerate() {
-            let bad = reply.bad_arguments.iter().find(|(at, _)| *at == index).map(|(_, why)| why.as_str());
-            let mut result = self.run_call(call, bad, cancel).await;
-            if index + 1 == calls.len() {
-                for notice in self.refresh().await {
-                    result.content.push_str(&format!("\n\n{notice}"));
-                }
-            }
-            self.record(Message::tool(&call.id, &result.content), None, None);
+            let bad = reply
+                .bad_arguments
+                .iter()
+                .find(|(at, _)| *at == index)
+                .map(|(_, why)| why.as_str());
+            let result = self.run_call(call, bad, cancel).await;
+            self.record(Message::tool(&call.id, &result.content), &calls::meta(&result));
             let (id, name) = (call.id.clone(), call.function.name.clone());
             self.events.send(Event::ToolFinished { id, name, result });
             if cancel.is_cancelled() {
@@ -215,24 +243,25 @@ impl Agent {
     /// A message of the person enters the conversation.
     pub(super) fn hear(&mut self, text: String) {
         self.events.send(Event::User(text.clone()));
-        self.record(Message::user(text), None, None);
+        self.record(Message::user(text), &Meta::now());
     }
 
     /// A message that autocode itself writes in the person's place.
     fn hear_own(&mut self, text: &str) {
-        self.record(Message::user(text), None, None);
+        self.record(Message::user(text), &Meta::now());
     }
 
     /// Answers calls that were left without a result, so that the history stays valid.
     pub(super) fn settle(&mut self) {
         for (id, _) in self.conversation.unanswered() {
-            self.record(Message::tool(id, "[interrupted by the user; it did not run]"), None, None);
+            let content = "[interrupted by the user; it did not run]";
+            self.record(Message::tool(id, content), &Meta::now());
         }
     }
 
     /// Into the transcript and the conversation. A transcript that cannot be written is told once; work goes on.
-    pub(super) fn record(&mut self, message: Message, usage: Option<Usage>, step: Option<u32>) {
-        if let Err(error) = self.session.append(&message, usage.as_ref(), step) {
+    pub(super) fn record(&mut self, message: Message, meta: &Meta) {
+        if let Err(error) = self.session.borrow_mut().append(&message, meta) {
             self.events.warn(error.to_string());
         }
         self.conversation.push(message);
@@ -241,7 +270,8 @@ impl Agent {
     /// Updates the counts after a model call.
     fn count(&mut self, usage: Option<Usage>, reply: &Assistant) {
         if let Some(usage) = usage {
-            let sent_back = self.live.settings().keep_reasoning || !reply.reasoning.reasoning_details.is_empty();
+            let sent_back = self.live.settings().keep_reasoning
+                || !reply.reasoning.reasoning_details.is_empty();
             let unsent = if sent_back { 0 } else { usage.reasoning };
             self.conversation.measured((usage.prompt + usage.completion).saturating_sub(unsent));
             self.spent.add(&usage);

@@ -3,6 +3,12 @@
 //! A pattern is a row of fragments that must follow each other within [`GAP`] bytes. Invariant: a rate limit that
 //! speaks of tokens is no overflow, since compaction cannot help there and would destroy the conversation for nothing.
 
+mod words;
+
+use self::words::{
+    AUTH, FINAL, HISTORY, NO_MODEL, NO_OVERFLOW, OVERFLOW, OVERFLOW_CODES, QUOTA, RATE_LIMIT,
+    REASONING,
+};
 use super::server_error::ServerError;
 
 /// Most bytes between two fragments of a pattern; enough for a few numbers, too little to join two sentences.
@@ -30,215 +36,6 @@ pub(crate) enum Class {
     /// Anything else.
     Other,
 }
-
-/// Names of the error itself, given by servers that say exactly what is wrong: they win over everything.
-const OVERFLOW_CODES: &[&str] = &[
-    "context_length_exceeded",
-    "context_window_exceeded",
-    "contextwindowexceeded",
-    "context_limit_exceeded",
-    "exceed_context_size",
-    "max_prompt_tokens_exceeded",
-    "tokens_limit_reached",
-    "request_too_large",
-    "string_above_max_length",
-];
-
-const OVERFLOW: &[&[&str]] = &[
-    // A verb of excess on either side of the name of the window.
-    &["exceed", "context length"],
-    &["exceed", "context window"],
-    &["exceed", "context size"],
-    &["exceed", "context limit"],
-    &["exceed", "model token limit"],
-    &["exceed", "maximum number of tokens"],
-    &["exceed", "maximum allowed number of"],
-    &["exceed", "maximum", "input length"],
-    &["exceed", "maximum", "input token"],
-    &["exceed", "maximum", "prompt length"],
-    &["exceed", "max length"],
-    &["exceed", "maximum length"],
-    &["exceed", "max input"],
-    &["exceed", "max_model_len"],
-    &["exceed", "n_ctx"],
-    &["exceed", "maximum size"],
-    &["tokens exceed", "limit"],
-    &["token count", "exceed"],
-    &["token limit exceeded"],
-    &["context length", "exceed"],
-    &["context window", "exceed"],
-    &["context size", "exceed"],
-    &["context limit", "exceed"],
-    &["greater than the context length"],
-    &["longer than", "context"],
-    &["larger than", "context"],
-    &["greater than", "context window"],
-    &["does not fit", "context"],
-    &["doesn't fit", "context"],
-    &["not fit in", "context"],
-    &["context overflow"],
-    &["overflows the context"],
-    &["context is full"],
-    &["n_keep", "n_ctx"],
-    &["tokens when context the overflows"],
-    &["prompt has", "context size is"],
-    // The limit is named in a complaint about a request.
-    &["maximum context length"],
-    &["max context length"],
-    &["maximum context window"],
-    &["maximum prompt length"],
-    &["maximum input length"],
-    &["reached context length"],
-    &["input validation error", "tokens", "must be <="],
-    &["tokens must be <="],
-    &["inputs` must have less than"],
-    &["range of input length should be"],
-    // "Too long" or "too large" said of what was sent.
-    &["prompt is too long"],
-    &["prompt too long"],
-    &["prompt is too large"],
-    &["input is too long"],
-    &["input too long"],
-    &["inputs are too long"],
-    &["request is too long"],
-    &["request too large"],
-    &["request body too large"],
-    &["request entity too large"],
-    &["payload too large"],
-    &["conversation is too long"],
-    &["messages are too long"],
-    &["too large for model with"],
-    &["string too long"],
-    &["too many tokens"],
-    &["too many input tokens"],
-    &["reduce the length of"],
-    &["reduce your prompt"],
-    &["reduce the number of tokens"],
-    &["上下文长度"],
-    &["prompt 超长"],
-    &["prompt超长"],
-    &["输入过长"],
-];
-
-/// What looks like an overflow by its words and is not one.
-const NO_OVERFLOW: &[&[&str]] = &[
-    // Not the window but the memory of the machine.
-    &["memory guard"],
-    &["out of memory"],
-    &["insufficient memory"],
-    &["peak", " gb"],
-];
-
-const RATE_LIMIT: &[&[&str]] = &[
-    &["rate limit"],
-    &["rate_limit"],
-    &["rate-limit"],
-    &["ratelimit"],
-    &["tokens per min"],
-    &["tokens per day"],
-    &["tokens per hour"],
-    &["tokens per second"],
-    &["requests per"],
-    &["(tpm)"],
-    &["(rpm)"],
-    &["throttl"],
-    &["too many requests"],
-    &["too many tokens, please wait"],
-    &["resource_exhausted"],
-    &["concurrency limit"],
-];
-
-const QUOTA: &[&[&str]] = &[
-    &["insufficient_quota"],
-    &["insufficient balance"],
-    &["insufficient credit"],
-    &["insufficient_balance"],
-    &["insufficient funds"],
-    &["exceeded your current quota"],
-    &["quota exceeded"],
-    &["exceeded", "quota"],
-    &["billing_hard_limit"],
-    &["billing hard limit"],
-    &["billing_not_active"],
-    &["credit balance is too low"],
-    &["requires more credits"],
-    &["out of credits"],
-    &["account is not active"],
-    &["in arrears"],
-];
-
-const AUTH: &[&[&str]] = &[
-    &["incorrect api key"],
-    &["invalid api key"],
-    &["invalid_api_key"],
-    &["api key not valid"],
-    &["api_key_invalid"],
-    &["no api key"],
-    &["api key is missing"],
-    &["missing api key"],
-    &["invalid x-api-key"],
-    &["missing authentication"],
-    &["authentication_error"],
-    &["authentication error"],
-    &["unauthenticated"],
-    &["no auth credentials"],
-    &["invalid authentication"],
-    &["invalid token"],
-];
-
-const NO_MODEL: &[&[&str]] = &[
-    &["model_not_found"],
-    &["model", "does not exist"],
-    &["model", "not found"],
-    &["model not exist"],
-    &["model", "not a valid model"],
-    &["not a valid model"],
-    &["invalid model"],
-    &["unknown model"],
-    &["unknown_model"],
-    &["no such model"],
-    &["no models loaded"],
-    &["unable to access model"],
-    &["model", "is not available"],
-    &["no endpoints found for"],
-];
-
-const REASONING: &[&[&str]] = &[
-    &["reasoning_content", "passed back"],
-    &["reasoning_content", "missing"],
-    &["missing", "reasoning_content"],
-    &["reasoning_content", "required"],
-    &["reasoning_content", "must be"],
-    &["must", "reasoning_content"],
-    &["reasoning", "must be passed back"],
-    &["reasoning", "must be sent back"],
-    &["reasoning_details", "must"],
-    &["missing", "reasoning_details"],
-    &["expected `thinking`", "found"],
-    &["must start with a thinking block"],
-];
-
-const HISTORY: &[&[&str]] = &[
-    &["tool_calls", "must be followed by tool messages"],
-    &["must be a response to", "tool_calls"],
-    &["same number of function calls and responses"],
-    &["tool_use", "without", "tool_result"],
-    &["tool_result", "without", "tool_use"],
-    &["unexpected", "tool_use_id"],
-    &["roles must alternate"],
-    &["expected last role"],
-    &["unexpected role"],
-];
-
-/// What makes an error inside a 200 final. Everything else there is taken as trouble: a request that is wrong is
-/// refused before the stream begins.
-const FINAL: &[&[&str]] = &[
-    &["invalid"],
-    &["badrequest"],
-    &["bad request"],
-    &["unexpected endpoint"],
-    &["not supported"],
-];
 
 /// The class of an error by its status and its words.
 pub(crate) fn classify(error: &ServerError) -> Class {
@@ -365,6 +162,24 @@ mod tests {
                 400,
                 "The estimated number of input and maximum output tokens (30000) exceeded this model context window limit (24000).",
             ),
+            (
+                400,
+                "Unable to submit request because the input token count is 2000000 but model only supports up to 1048576.",
+            ),
+            (
+                400,
+                "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+            ),
+            (
+                400,
+                "The prompt (total length 5000) is too long to fit into the model (context length 4096).",
+            ),
+            (400, "Input length (5000 tokens) exceeds the maximum allowed length (4090 tokens)."),
+            (
+                400,
+                "the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model",
+            ),
+            (400, "Prompt length 5000 is greater than max_seq_len 4096"),
             (400, "{\"error\":{\"code\":\"1261\",\"message\":\"Prompt exceeds max length\"}}"),
         ] {
             assert_eq!(class(status, text), Class::Overflow, "{status} {text}");

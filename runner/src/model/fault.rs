@@ -41,6 +41,8 @@ pub(crate) struct Endpoint<'a> {
     pub url: Url,
     /// Scheme, host and port.
     pub name: String,
+    /// `base_url` without a password that may be in it.
+    base: String,
 }
 
 impl<'a> Endpoint<'a> {
@@ -56,13 +58,14 @@ impl<'a> Endpoint<'a> {
         }
         let mut url =
             Url::parse(base).map_err(|error| invalid(&format!("which is no URL ({error})")))?;
-        let below = url.path().trim_end_matches('/').to_owned();
-        let below = below.strip_suffix("/chat/completions").unwrap_or(&below);
+        let below = url.path().trim_end_matches('/');
+        let below = below.strip_suffix("/chat/completions").unwrap_or(below).to_owned();
         url.set_path(&format!("{below}{path}"));
         let host = url.host_str().unwrap_or_default();
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let name = format!("{}://{host}{port}", url.scheme());
-        Ok(Self { settings, url, name })
+        let base = format!("{name}{below}");
+        Ok(Self { settings, url, name, base })
     }
 
     fn host(&self) -> &str {
@@ -86,7 +89,7 @@ fn rejected(message: String) -> Fault {
 
 /// A server's error.
 pub(crate) fn of_server(error: &ServerError, at: &Endpoint<'_>) -> Fault {
-    let (model, base_url) = (&at.settings.model, &at.settings.base_url);
+    let (model, base_url) = (&at.settings.model, &at.base);
     let said = match (at.hide_key(&error.message), error.web_page) {
         (message, _) if message.is_empty() => "no explanation".to_owned(),
         (message, true) => format!("a web page, \"{message}\""),
@@ -145,7 +148,7 @@ pub(crate) fn of_reply(broken: &Broken, at: &Endpoint<'_>) -> Fault {
 pub(crate) fn of_page(title: &str, at: &Endpoint<'_>) -> Fault {
     rejected(format!(
         "{} answered with a web page, \"{title}\", in place of JSON (is `base_url` right? it is {}, and most end in /v1)",
-        at.name, at.settings.base_url
+        at.name, at.base
     ))
 }
 
@@ -216,6 +219,10 @@ fn of_tls(error: &rustls::Error, at: &Endpoint<'_>) -> Fault {
     match error {
         Error::InvalidCertificate(_) => rejected(format!(
             "the TLS certificate of {host} is not trusted: {said} (SSL_CERT_FILE can name a private authority)"
+        )),
+        Error::General(_) if said.contains("No CA certificates") => rejected(format!(
+            "no root certificates on this system, so {host} cannot be trusted \
+             (install ca-certificates, or name a file of them in SSL_CERT_FILE)"
         )),
         Error::General(_) => rejected(format!("TLS with {host} is not possible: {said}")),
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => rejected(format!(

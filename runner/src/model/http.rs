@@ -176,9 +176,11 @@ pub(crate) fn headers(settings: &Settings) -> Result<HeaderMap, ModelError> {
         headers.insert(AUTHORIZATION, value);
     }
     for (name, value) in &settings.headers {
-        let invalid = |_| ModelError::Rejected(format!("`headers`: {name:?} cannot be sent"));
-        let header = HeaderName::try_from(name).map_err(|_| invalid(()))?;
-        let value = HeaderValue::try_from(value.trim()).map_err(|_| invalid(()))?;
+        let (Ok(header), Ok(value)) =
+            (HeaderName::try_from(name), HeaderValue::try_from(value.trim()))
+        else {
+            return Err(ModelError::Rejected(format!("`headers`: {name:?} cannot be sent")));
+        };
         headers.insert(header, value);
     }
     Ok(headers)

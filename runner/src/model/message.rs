@@ -76,6 +76,9 @@ pub struct ToolCall {
     pub kind: String,
     /// What to call, with what.
     pub function: Function,
+    /// What the provider attached and wants back as it was (Gemini's `thought_signature`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_content: Option<Value>,
 }
 
 /// Name and arguments of a call.
@@ -89,6 +92,22 @@ pub struct Function {
 
 fn function() -> String {
     "function".to_owned()
+}
+
+impl ToolCall {
+    /// A call of `name` with `arguments` (JSON text).
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            kind: function(),
+            function: Function { name: name.into(), arguments: arguments.into() },
+            extra_content: None,
+        }
+    }
 }
 
 impl Message {

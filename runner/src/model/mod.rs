@@ -2,11 +2,35 @@
 //!
 //! Invariant: a reply is either whole or an error; nothing half is ever returned as a message.
 
+mod assemble;
+mod body;
+mod call_deltas;
+mod calls;
+mod classify;
+mod client;
+mod fault;
+mod http;
 pub mod message;
+mod models;
+mod quirks;
+mod reading;
+mod retry;
+mod script;
+mod server_error;
+mod sse;
+pub mod text_calls;
+mod think;
+mod wire;
 
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use tokio_util::sync::CancellationToken;
+
+pub use calls::{mint_id, sanitize_arguments, unique_ids};
+pub use http::HttpModel;
+pub use models::ModelInfo;
+pub use retry::RetryPolicy;
+pub use script::{ScriptError, ScriptedModel};
 
 use crate::config::Settings;
 use message::{Assistant, Usage};
@@ -68,7 +92,7 @@ pub enum Finish {
     Stop,
     /// `tool_calls`, `function_call`.
     ToolCalls,
-    /// `length`: cut at `max_tokens` or at the end of the window.
+    /// `length`: cut at `max_tokens` or at the end of the window. Its last call may be half, and must not run.
     Length,
     /// `content_filter`, `refusal`.
     Filtered,
@@ -94,6 +118,9 @@ pub enum ModelError {
     /// The request is longer than the model's window; compaction can help.
     #[error("the conversation is longer than the model's context window: {0}")]
     ContextFull(String),
+    /// The server wants the thinking of earlier replies back: send the conversation with it, from now on.
+    #[error("{0}")]
+    NeedsReasoning(String),
     /// The server said no; trying again cannot help. One line that says what and what to do.
     #[error("{0}")]
     Rejected(String),

@@ -119,47 +119,49 @@ const NO_TOOLS: &[&[&str]] = &[
     &["tools", "not supported"],
 ];
 
+/// Fields that are sent unasked, and that nobody misses: to be named in a refusal is enough.
+const OURS: [&str; 2] = ["stream_options", "tool_choice"];
+
 /// The field of the request that `error` refuses, if it is one of those `sent`.
 pub(crate) fn refused(error: &ServerError, sent: &[&str]) -> Option<Remedy> {
     if !matches!(error.status, Some(400 | 422)) {
         return None;
     }
     let says = |patterns: &[&[&str]]| patterns.iter().any(|p| matches(&error.words, p));
-    let optional = || sent.iter().copied().filter(|f| !matches!(*f, "model" | "messages"));
-    let field = if says(REFUSALS) {
-        let named = optional().find(|field| error.field.as_deref() == Some(field));
-        // The field that the message names first: the others may be advice.
-        named.or_else(|| {
-            optional()
-                .filter_map(|field| Some((position(&error.words, field)?, field)))
-                .min()
-                .map(|(_, field)| field)
-        })
-    } else {
-        None
+    let refuses = says(REFUSALS);
+    let optional = sent.iter().copied().filter(|field| !matches!(*field, "model" | "messages"));
+    let candidates = optional.filter(|field| refuses || OURS.contains(field));
+    // The field that the error is about, or else the one that it names first: others may be advice.
+    let place = |field: &str| match error.field.as_deref() {
+        Some(about) if about == field => Some(0),
+        _ => Some(1 + position(&error.words, field)?),
     };
-    let field = field.or_else(|| optional().find(|f| *f == "tools" && says(NO_TOOLS)))?;
+    let named = candidates.filter_map(|field| Some((place(field)?, field))).min();
+    let field = match named {
+        Some((_, field)) => field,
+        None if sent.contains(&"tools") && says(NO_TOOLS) => "tools",
+        None => return None,
+    };
     let renamed = field == "max_tokens" && error.words.contains("max_completion_tokens");
     Some(if renamed { Remedy::RenameMaxTokens } else { Remedy::Drop(field.to_owned()) })
 }
 
 /// Where `words` names the field: as a whole word, and in quotes if it is a word of plain English.
 fn position(words: &str, field: &str) -> Option<usize> {
-    let part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '[' | '.');
+    let part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut from = 0;
     while let Some(found) = words[from..].find(field) {
         let (at, end) = (from + found, from + found + field.len());
-        let before = words[..at].chars().next_back();
-        let mut after = words[end..].chars();
-        let (next, second) = (after.next(), after.next());
-        // A full stop may also end the sentence.
-        let inside = before.is_some_and(part_of_name)
-            || next.is_some_and(|c| {
-                part_of_name(c) && (c != '.' || second.is_some_and(char::is_alphanumeric))
-            });
-        let quoted =
-            before.is_some_and(|c| "'\"`".contains(c)) && next.is_some_and(|c| "'\"`".contains(c));
-        let introduced = words[..at].trim_end().ends_with([':', '=']);
+        let (before, after) = (words[..at].trim_end_matches("body."), &words[end..]);
+        let (left, right) = (before.chars().next_back(), after.chars().next());
+        // `tools[3]` and `tools.3.name` are one of the tools, not the field.
+        let inside = left.is_some_and(part_of_name)
+            || right.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-')
+            || field == "tools"
+                && after.trim_start_matches(['.', '[']).starts_with(|c: char| c.is_ascii_digit());
+        let quote = |c: char| "'\"`".contains(c);
+        let quoted = left.is_some_and(quote) && right.is_some_and(quote);
+        let introduced = before.trim_end().ends_with([':', '=']);
         if !inside && (quoted || introduced || field.contains('_')) {
             return Some(at);
         }
@@ -169,6 +171,7 @@ fn position(words: &str, field: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -236,6 +239,12 @@ mod tests {
                 "ChatCompletionRequest.__init__() got an unexpected keyword argument 'stream_options'",
                 "stream_options",
             ),
+            ("Invalid value for stream_options", "stream_options"),
+            (
+                r#"{"detail":[{"loc":["body","stream_options","include_usage"],"msg":"value is not valid"}]}"#,
+                "stream_options",
+            ),
+            ("body.stream_options.include_usage: not expected here", "stream_options"),
             ("The parameter max_tokens is not supported.", "max_tokens"),
         ] {
             assert_eq!(remedy(400, body), dropped(field), "{body}");
@@ -254,6 +263,7 @@ mod tests {
             "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
             "Invalid 'temperature': decimal above maximum value.",
             r#"{"error":{"message":"Invalid schema for function 'x': unknown type","param":"tools[3].function.parameters"}}"#,
+            r#"{"detail":[{"loc":["body","tools",3,"function"],"msg":"Extra inputs are not permitted"}]}"#,
             "Unexpected role 'tool': messages with tool_calls must come first",
             "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
             "The model `x` does not exist and is not supported",
@@ -275,5 +285,21 @@ mod tests {
         assert_eq!(memory.of("http://a", "m"), expected);
         assert_eq!(memory.of("http://a", "n"), Quirks::default());
         assert_eq!(memory.of("http://b", "m"), Quirks::default());
+    }
+
+    #[test]
+    fn the_corpus_names_fields_where_it_says_so_and_nowhere_else() {
+        let Some(dir) = std::env::var_os("AUTOCODE_CORPUS") else {
+            eprintln!(
+                "left out: AUTOCODE_CORPUS is unset, the table of real errors is not checked"
+            );
+            return;
+        };
+        let table = std::fs::read_to_string(std::path::Path::new(&dir).join("errors.tsv")).unwrap();
+        let rows = table.lines().skip(1).map(|row| row.splitn(4, '\t').collect::<Vec<_>>());
+        for row in rows {
+            let remedy = remedy(row[1].parse().unwrap(), row[3]);
+            assert_eq!(remedy.is_some(), row[2] == "bad_field", "{row:?}: {remedy:?}");
+        }
     }
 }

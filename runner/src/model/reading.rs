@@ -19,6 +19,8 @@ use super::{Completion, ModelEvent};
 
 /// Time for figures and `[DONE]` after the model gave its reason to stop. The reply is whole by then.
 const AFTERWARDS: Duration = Duration::from_secs(5);
+/// Longest silence that can be asked for; more is for ever.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 /// Most bytes of an error's body that are read.
 const MAX_ERROR: usize = 64 << 10;
 /// Most bytes of a plain reply.
@@ -194,7 +196,7 @@ impl<'a> Watch<'a> {
     pub fn new(cancel: &'a CancellationToken, limit: Duration) -> Self {
         Self {
             cancelled: Box::pin(cancel.cancelled()),
-            silence: Box::pin(tokio::time::sleep(limit)),
+            silence: Box::pin(tokio::time::sleep(limit.min(LONGEST))),
         }
     }
 
@@ -203,7 +205,7 @@ impl<'a> Watch<'a> {
         limit: Duration,
         future: impl Future<Output = T>,
     ) -> Result<T, End> {
-        self.silence.as_mut().reset(Instant::now() + limit);
+        self.silence.as_mut().reset(Instant::now() + limit.min(LONGEST));
         tokio::select! {
             biased;
             () = &mut self.cancelled => Err(End::Cancelled),

@@ -133,11 +133,11 @@ impl ScriptedModel {
         let (Reply { message, delay }, uses_up) = self.next(request);
         let delay = delay.unwrap_or(self.pace);
         for event in events(&message) {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(ModelError::Cancelled),
-                () = tokio::time::sleep(delay), if !delay.is_zero() => {}
-                else => {}
+            if !delay.is_zero() {
+                let _ = cancel.run_until_cancelled(tokio::time::sleep(delay)).await;
+            }
+            if cancel.is_cancelled() {
+                return Err(ModelError::Cancelled);
             }
             on_event(event);
         }

@@ -139,15 +139,18 @@ impl Found {
         }
     }
 
-    /// OpenAI's `param`, or the place in a validator's `loc`, which ends in the field's name.
+    /// OpenAI's `param`, or the place in a validator's `loc`: `["body", FIELD]`, perhaps with a part of the field.
     fn read_field(&mut self, object: &serde_json::Map<String, Value>) {
         let param = object.get("param").and_then(Value::as_str);
-        let place = object.get("loc").and_then(Value::as_array).filter(|loc| loc.len() <= 2);
-        let place = place.and_then(|loc| loc.last()).and_then(Value::as_str);
-        let field = param.or(place).filter(|field| !field.is_empty());
+        let place = object.get("loc").and_then(Value::as_array).and_then(|loc| {
+            // A number is the place in a list: one message or one tool, not the field.
+            let names: Option<Vec<&str>> = loc.iter().map(Value::as_str).collect();
+            names?.into_iter().find(|name| *name != "body")
+        });
         if let (Some(field), Some(message)) = (place, self.messages.last_mut()) {
             *message = format!("{field}: {message}");
         }
+        let field = param.or(place).filter(|field| !field.is_empty());
         self.field = self.field.take().or_else(|| field.map(str::to_owned));
     }
 }

@@ -18,7 +18,7 @@ const WRAPPED: [(&str, &str); 5] = [
 ];
 
 /// Openings that are looked at; each costs a look at the rest of the answer.
-const MAX_OPENINGS: usize = 200;
+const MAX_OPENINGS: usize = 64;
 /// Longest opening tag.
 const MAX_TAG: usize = 200;
 
@@ -132,7 +132,7 @@ fn parse_call(text: &str, tool_names: &[&str]) -> Option<(Vec<(String, String)>,
 
 /// JSON that holds the name, or a name in front of its JSON arguments (`functions.bash:0 … {`, `bash[ARGS]{`).
 fn named_json(body: &str, tool_names: &[&str]) -> Option<(Vec<(String, String)>, usize)> {
-    let start = body.find(['{', '['])?;
+    let start = memchr::memchr2(b'{', b'[', body.as_bytes())?;
     let head = body[..start].trim();
     if head.is_empty() {
         let (value, end) = json_value(&body[start..])?;
@@ -155,7 +155,8 @@ fn json_value(text: &str) -> Option<(Value, usize)> {
 
 /// GLM's form: the name, then `<arg_key>` and `<arg_value>` in turn.
 fn key_value_call(body: &str, close: &str) -> Option<(Vec<(String, String)>, usize)> {
-    let end = Some(body.find(close)?).filter(|_| !close.is_empty())?;
+    let end =
+        memchr::memmem::find(body.as_bytes(), close.as_bytes()).filter(|_| !close.is_empty())?;
     let (name, mut rest) = body[..end].split_once("<arg_key>")?;
     let mut arguments = Map::new();
     loop {

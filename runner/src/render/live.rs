@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use unicode_segmentation::GraphemeCursor;
 
-use super::ansi::Encoder;
+use super::ansi::{Encoder, Place};
 use super::style::Line;
 use super::width::{is_contested, width};
 
@@ -169,7 +169,8 @@ struct Drawing<'a, W: Write> {
 impl<W: Write> Drawing<'_, W> {
     fn draw(&mut self) {
         let shown = self.live.shown.len();
-        let kept = self.live.shown.iter().zip(&self.rows).take_while(|(a, b)| a.looks_like(b)).count();
+        let kept =
+            self.live.shown.iter().zip(&self.rows).take_while(|(a, b)| a.looks_like(b)).count();
         let ends = self.tail == 0 && !self.rows.is_empty();
         if kept == shown && kept == self.rows.len() && !ends {
             return;
@@ -250,8 +251,8 @@ impl<W: Write> Drawing<'_, W> {
         if contested {
             self.out.push_str(WRAP_OFF);
         }
-        let cell = width(&row.text()[..from]);
-        self.live.encoder.part(row, from, contested.then_some(cell), &mut self.out);
+        let place = Place { cell: width(&row.text()[..from]), width: cells };
+        self.live.encoder.part(row, from, contested.then_some(place), &mut self.out);
         if contested {
             self.out.push_str(WRAP_ON);
         }

@@ -6,8 +6,8 @@
 
 mod ansi;
 mod code;
-pub mod command;
 pub mod color;
+pub mod command;
 mod highlight;
 mod live;
 mod markdown;
@@ -21,6 +21,7 @@ mod width;
 mod wrap;
 
 pub use ansi::Encoder;
+pub use code::highlight;
 pub use color::ColorDepth;
 pub use live::{Abilities, Live, Size};
 pub use markdown::Markdown;
@@ -28,3 +29,6 @@ pub use options::Options;
 pub use sanitize::sanitize;
 pub use style::{Ink, Line, Span, Style};
 pub use width::width;
+
+#[cfg(test)]
+mod tests;

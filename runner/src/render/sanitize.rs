@@ -182,8 +182,17 @@ mod tests {
 
     #[test]
     fn clusters_that_need_invisible_characters_keep_them() {
-        for text in ["👨‍👩‍👧‍👦", "❤️ ⚠️", "👩🏾‍💻", "1️⃣", "e\u{301}", "می‌خواهم", "क्‍ष", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "🇩🇪"]
-        {
+        for text in [
+            "👨‍👩‍👧‍👦",
+            "❤️ ⚠️",
+            "👩🏾‍💻",
+            "1️⃣",
+            "e\u{301}",
+            "می‌خواهم",
+            "क्‍ष",
+            "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+            "🇩🇪",
+        ] {
             assert_eq!(sanitize(text), text);
         }
     }
@@ -196,7 +205,10 @@ mod tests {
 
     #[test]
     fn link_targets_are_printable_ascii_of_known_kinds() {
-        assert_eq!(link_target("https://例え.jp/a b\x1b\\"), Some("https://%E4%BE%8B%E3%81%88.jp/a%20b%EF%BF%BD%5C".into()));
+        assert_eq!(
+            link_target("https://例え.jp/a b\x1b\\"),
+            Some("https://%E4%BE%8B%E3%81%88.jp/a%20b%EF%BF%BD%5C".into())
+        );
         assert_eq!(link_target("javascript:alert(1)"), None);
         assert_eq!(link_target("src/main.rs"), None);
         assert_eq!(link_target(&format!("http://{}", "a".repeat(5000))), None);

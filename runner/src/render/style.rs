@@ -107,7 +107,6 @@ impl Style {
         self.attrs & BAR != 0
     }
 
-
     /// SGR parameters of the attributes that are on.
     pub(crate) fn sgr_attrs(self) -> impl Iterator<Item = &'static str> {
         [(BOLD, "1"), (ITALIC, "3"), (UNDERLINE, "4"), (STRIKE, "9")]

@@ -104,7 +104,8 @@ impl Table {
         let floor = |limit: usize| -> Vec<usize> {
             self.measures.iter().map(|m| m.natural.min(m.word.min(limit).max(3)).max(1)).collect()
         };
-        let least = [WORD, NARROW].map(floor).into_iter().find(|f| f.iter().sum::<usize>() <= room)?;
+        let least =
+            [WORD, NARROW].map(floor).into_iter().find(|f| f.iter().sum::<usize>() <= room)?;
         Some(share(&natural, &least, room))
     }
 
@@ -137,15 +138,13 @@ impl Table {
 
 /// Gives each column its least, and what is left to those that want more, evenly.
 fn share(natural: &[usize], least: &[usize], room: usize) -> Vec<usize> {
-    let total = |cap: usize| -> usize {
-        natural.iter().zip(least).map(|(&n, &l)| n.min(cap.max(l))).sum()
-    };
+    let total =
+        |cap: usize| -> usize { natural.iter().zip(least).map(|(&n, &l)| n.min(cap.max(l))).sum() };
     let mut cap = 0;
     while total(cap + 1) <= room && cap < room {
         cap += 1;
     }
-    let mut widths: Vec<_> =
-        natural.iter().zip(least).map(|(&n, &l)| n.min(cap.max(l))).collect();
+    let mut widths: Vec<_> = natural.iter().zip(least).map(|(&n, &l)| n.min(cap.max(l))).collect();
     let mut left = room.saturating_sub(widths.iter().sum());
     for (width, &natural) in widths.iter_mut().zip(natural) {
         if left > 0 && *width < natural {
@@ -268,10 +267,6 @@ impl Flow for Cell {
 
     fn formula(&mut self, tex: &str) {
         self.line.push(&math::inline(tex), Style::of(Ink::Math));
-    }
-
-    fn rule(&mut self) {
-        self.line_break();
     }
 }
 

@@ -3,6 +3,7 @@
 //! Bounded in files and bytes; the oldest go first. Only files that carry a name given here are ever removed, and
 //! nothing is written or removed through a symlink in the directory's place.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ impl OutDir {
     /// Removes the oldest files until one more has room.
     fn prune(&self) {
         let mut files = self.files();
-        files.sort_unstable_by(|a, b| b.stamp.cmp(&a.stamp));
+        files.sort_unstable_by_key(|file| Reverse(file.stamp));
         let mut bytes = 0;
         for (newer, file) in files.into_iter().enumerate() {
             bytes += file.bytes;

@@ -19,15 +19,17 @@ use futures_util::future::LocalBoxFuture;
 
 use self::names::{Entry, Standing};
 use self::slot::Slot;
+use super::out::OutDir;
 use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
-use super::{CallContext, ToolChange, ToolResult, ToolStatus};
+use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
 
-/// A module up to this size is waited for: it is there in the step after it was written.
-const WAITED_FOR: u64 = 512 << 10;
+/// A module up to this size is waited for: it is there in the step after it was written. A tool in JavaScript, engine
+/// included, is below it.
+const WAITED_FOR: u64 = 1 << 20;
 /// How long at most, all of them together.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest grants file.
 const MAX_GRANTS: u64 = 64 << 10;
 
@@ -164,6 +166,7 @@ impl Toolbox {
         let arguments = arguments.to_owned();
         let loader = self.loader.clone();
         let sandbox = self.sandbox.clone();
+        let out = OutDir::new(self.project.out());
         Box::pin(async move {
             let start = Instant::now();
             let outcome = tokio::select! {
@@ -171,7 +174,7 @@ impl Toolbox {
                 () = cx.cancel.cancelled() => Outcome { status: ToolStatus::Cancelled, text: "interrupted".into() },
                 outcome = call(target, &arguments, &loader, &sandbox, &cx) => outcome,
             };
-            let content = fit(outcome.text, cx.output_limit);
+            let content = clip::clip_to_file(&outcome.text, cx.output_limit, &out);
             ToolResult { content, status: outcome.status, elapsed: start.elapsed() }
         })
     }
@@ -288,9 +291,8 @@ impl Toolbox {
         if !self.slots.iter().any(|slot| slot.unsaved) {
             return;
         }
-        let known: Vec<Known> = self.slots.iter().filter_map(Slot::to_known).collect();
+        let known: Vec<Known> = self.slots.iter_mut().filter_map(Slot::record).collect();
         Index::save(self.loader.cache(), &self.dir, known);
-        self.slots.iter_mut().for_each(|slot| slot.unsaved = slot.stamp.is_fresh());
     }
 
     fn shown(&self, slot: &Slot) -> String {
@@ -410,18 +412,6 @@ fn read_grants(path: &Path) -> Result<Arc<Grants>, String> {
         return Err(format!("it is longer than {} KiB", MAX_GRANTS >> 10));
     }
     Grants::parse(&text).map(Arc::new)
-}
-
-/// `text` within `limit` characters: both ends, and how much is missing between them.
-fn fit(text: String, limit: usize) -> String {
-    if text.len() <= limit || text.chars().count() <= limit {
-        return text;
-    }
-    let half = limit / 2;
-    let total = text.chars().count();
-    let head = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
-    let tail = text.char_indices().nth_back(half.saturating_sub(1)).map_or(0, |(at, _)| at);
-    format!("{}\n[… {} characters left out …]\n{}", &text[..head], total - 2 * half, &text[tail..])
 }
 
 #[cfg(test)]

@@ -61,14 +61,18 @@ pub fn result(result: &ToolResult) -> Vec<Line> {
     let content = result.content.trim_end();
     let lines: Vec<&str> = content.lines().collect();
     let shown = if lines.len() == PREVIEW_LINES + 1 { lines.len() } else { PREVIEW_LINES };
-    let mut block: Vec<Line> = lines.iter().take(shown).map(|l| indented(&short(l), Style::MUTED)).collect();
+    let mut block: Vec<Line> =
+        lines.iter().take(shown).map(|l| indented(&short(l), Style::MUTED)).collect();
     if lines.len() > shown {
         block.push(indented(&format!("… +{} lines", lines.len() - shown), Style::MUTED));
     }
     if let Some((word, ink)) = ending(result.status) {
         // bash's own text ends with the exit status already.
         if !matches!(result.status, ToolStatus::Exit(_)) || lines.len() > shown {
-            block.push(indented(&format!("{word} after {}", elapsed(result.elapsed)), Style::of(ink)));
+            block.push(indented(
+                &format!("{word} after {}", elapsed(result.elapsed)),
+                Style::of(ink),
+            ));
         }
     }
     block
@@ -96,6 +100,11 @@ pub fn note(level: Level, text: &str) -> Vec<Line> {
     first.into_iter().chain(lines.map(|line| indented(line, Style::of(ink)))).collect()
 }
 
+/// How a turn failed: one line that begins `error:`.
+pub fn failure(reason: &str) -> Line {
+    Line::of(&format!("error: {}", reason.replace('\n', " ")), Style::of(Ink::Error))
+}
+
 /// Tools that changed on disk, a line each.
 pub fn tools(changes: &[ToolChange]) -> Vec<Line> {
     changes.iter().flat_map(tool_change).collect()
@@ -105,9 +114,12 @@ fn tool_change(change: &ToolChange) -> Vec<Line> {
     let (text, ink) = match change {
         ToolChange::Added(name) => (format!("+ tool {name}"), Ink::Added),
         ToolChange::Updated(name) => (format!("~ tool {name}"), Ink::Changed),
+        ToolChange::Compiling(name) => (format!("… tool {name} is being compiled"), Ink::Muted),
         ToolChange::Removed(name) => (format!("- tool {name}"), Ink::Removed),
         ToolChange::Broken(name, why) => (format!("✗ tool {name} is broken: {why}"), Ink::Error),
-        ToolChange::Grants(name, grants) => (format!("~ tool {name} may now: {grants}"), Ink::Warning),
+        ToolChange::Grants(name, grants) => {
+            (format!("~ tool {name} may now: {grants}"), Ink::Warning)
+        }
     };
     vec![Line::of(&text, Style::of(ink))]
 }
@@ -126,7 +138,11 @@ pub fn summary(steps: u32, spent: &Usage, took: Duration) -> Line {
             0 => String::new(),
             share => format!(" ({share} % cached)"),
         };
-        parts.push(format!("{} tokens in{cached}, {} out", tokens(spent.prompt), tokens(spent.completion)));
+        parts.push(format!(
+            "{} tokens in{cached}, {} out",
+            tokens(spent.prompt),
+            tokens(spent.completion)
+        ));
     }
     if let Some(cost) = spent.cost {
         parts.push(format!("${cost:.4}"));

@@ -30,8 +30,12 @@ pub fn write(out: &mut impl Write, event: &Event) -> io::Result<()> {
 /// When `out` cannot be written.
 pub fn write_end(out: &mut impl Write, end: &TurnEnd, exit: Exit) -> io::Result<()> {
     let value = match end {
-        TurnEnd::Answered(answer) => json!({"type": "end", "status": "answered", "exit": exit as u8, "answer": answer}),
-        TurnEnd::Failed(error) => json!({"type": "end", "status": "failed", "exit": exit as u8, "error": error}),
+        TurnEnd::Answered(answer) => {
+            json!({"type": "end", "status": "answered", "exit": exit as u8, "answer": answer})
+        }
+        TurnEnd::Failed(error) => {
+            json!({"type": "end", "status": "failed", "exit": exit as u8, "error": error})
+        }
         TurnEnd::Interrupted => json!({"type": "end", "status": "interrupted", "exit": exit as u8}),
     };
     writeln!(out, "{value}")?;
@@ -63,14 +67,21 @@ fn value(event: &Event) -> Option<Value> {
             }
             value
         }
-        Event::Tools(changes) => json!({"type": "tools", "changes": changes.iter().map(change).collect::<Vec<_>>()}),
+        Event::Tools(changes) => {
+            json!({"type": "tools", "changes": changes.iter().map(change).collect::<Vec<_>>()})
+        }
         Event::Note { level, text } => json!({"type": note(*level), "text": text}),
         Event::Usage { step, session, context, window } => {
             json!({"type": "usage", "step": step.as_ref().map(usage), "session": usage(session),
                 "context": context, "window": window})
         }
-        Event::Compacted { before, after } => json!({"type": "compacted", "before": before, "after": after}),
-        Event::ToolCallStarted(_) | Event::Reply(_) | Event::Compacting | Event::TurnFinished(_) => return None,
+        Event::Compacted { before, after } => {
+            json!({"type": "compacted", "before": before, "after": after})
+        }
+        Event::ToolCallStarted(_)
+        | Event::Reply(_)
+        | Event::Compacting
+        | Event::TurnFinished(_) => return None,
     })
 }
 
@@ -105,9 +116,12 @@ fn change(change: &ToolChange) -> Value {
     match change {
         ToolChange::Added(name) => json!({"tool": name, "state": "added"}),
         ToolChange::Updated(name) => json!({"tool": name, "state": "updated"}),
+        ToolChange::Compiling(name) => json!({"tool": name, "state": "compiling"}),
         ToolChange::Removed(name) => json!({"tool": name, "state": "removed"}),
         ToolChange::Broken(name, why) => json!({"tool": name, "state": "broken", "error": why}),
-        ToolChange::Grants(name, grants) => json!({"tool": name, "state": "grants", "grants": grants}),
+        ToolChange::Grants(name, grants) => {
+            json!({"tool": name, "state": "grants", "grants": grants})
+        }
     }
 }
 
@@ -125,7 +139,10 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert_eq!(
             text.lines().collect::<Vec<_>>(),
-            [r#"{"type":"text","text":"a\nb"}"#, r#"{"type":"end","status":"interrupted","exit":130}"#]
+            [
+                r#"{"type":"text","text":"a\nb"}"#,
+                r#"{"type":"end","status":"interrupted","exit":130}"#
+            ]
         );
     }
 }

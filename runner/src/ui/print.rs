@@ -22,7 +22,7 @@ use crate::render::{Encoder, Line, color};
 pub async fn run_json(events: UnboundedReceiver<Event>, interrupt: Interrupt) -> Exit {
     let mut turn = Turn { events, interrupt, signals: Signals::listen() };
     let mut out = io::stdout();
-    let mut end = TurnEnd::Failed("the agent ended without a word".to_owned());
+    let mut end = TurnEnd::Interrupted;
     while let Some(event) = turn.next().await {
         if let Event::TurnFinished(how) = &event {
             end = how.clone();
@@ -45,7 +45,7 @@ pub async fn run(events: UnboundedReceiver<Event>, interrupt: Interrupt, env: &E
     printer.finish()
 }
 
-/// Events of one turn, which Ctrl-C interrupts; a second Ctrl-C leaves at once.
+/// Events of one turn, which Ctrl-C interrupts; after a second one there are no more.
 struct Turn {
     events: UnboundedReceiver<Event>,
     interrupt: Interrupt,
@@ -60,7 +60,7 @@ impl Turn {
                 event = self.events.recv() => return event,
                 () = self.signals.next() => {
                     if self.interrupt.is_on() {
-                        std::process::exit(Exit::Interrupted as i32);
+                        return None;
                     }
                     self.interrupt.now();
                 }
@@ -116,23 +116,31 @@ impl Printer {
                     view.discard();
                 }
                 let wait = blocks::elapsed(wait);
-                self.trace(&blocks::note(Level::Warning, &format!("{reason}; trying again in {wait}")));
+                self.trace(&blocks::note(
+                    Level::Warning,
+                    &format!("{reason}; trying again in {wait}"),
+                ));
             }
             Event::Reply(reply) => {
                 let shown = self.view.as_mut().is_some_and(ReplyView::finish);
                 self.drawn = shown && reply.tool_calls.is_empty();
                 if !shown && !reply.tool_calls.is_empty() {
                     let text = reply.content.unwrap_or_default();
-                    let lines: Vec<Line> = text.lines().map(|l| Line::of(l, Default::default())).collect();
+                    let lines: Vec<Line> =
+                        text.lines().map(|l| Line::of(l, Default::default())).collect();
                     self.trace(&lines);
                 }
             }
-            Event::ToolStarted { name, arguments, .. } => self.trace(&blocks::call(&name, &arguments)),
+            Event::ToolStarted { name, arguments, .. } => {
+                self.trace(&blocks::call(&name, &arguments))
+            }
             Event::ToolFinished { result, .. } => self.trace(&blocks::result(&result)),
             Event::Tools(changes) => self.trace(&blocks::tools(&changes)),
             Event::Note { level, text } => self.trace(&blocks::note(level, &text)),
             Event::Usage { session, .. } => self.spent = session,
-            Event::Compacting => self.trace(&blocks::note(Level::Info, "summarising the conversation …")),
+            Event::Compacting => {
+                self.trace(&blocks::note(Level::Info, "summarising the conversation …"))
+            }
             Event::Compacted { before, after } => self.trace(&blocks::compacted(before, after)),
             Event::TurnFinished(end) => self.end = Some(end),
             Event::Session { .. }
@@ -156,7 +164,7 @@ impl Printer {
     }
 
     fn finish(mut self) -> Exit {
-        let end = self.end.take().unwrap_or(TurnEnd::Failed("the agent ended without a word".to_owned()));
+        let end = self.end.take().unwrap_or(TurnEnd::Interrupted);
         match &end {
             TurnEnd::Answered(answer) => {
                 if !self.drawn && write_answer(answer).is_err() {
@@ -165,7 +173,7 @@ impl Printer {
                 let summary = blocks::summary(self.steps, &self.spent, self.started.elapsed());
                 self.trace(&[summary]);
             }
-            TurnEnd::Failed(reason) => self.trace(&blocks::note(Level::Error, &format!("error: {reason}"))),
+            TurnEnd::Failed(reason) => self.trace(&[blocks::failure(reason)]),
             TurnEnd::Interrupted => self.trace(&blocks::note(Level::Warning, "interrupted")),
         }
         exit_of(&end)

@@ -26,7 +26,8 @@ pub fn message(words: &[String]) -> io::Result<Option<String>> {
     } else {
         read_unless_silent()?
     };
-    let parts: Vec<&str> = [prompt.as_str(), piped.trim_end()].into_iter().filter(|p| !p.trim().is_empty()).collect();
+    let parts: Vec<&str> =
+        [prompt.as_str(), piped.trim_end()].into_iter().filter(|p| !p.trim().is_empty()).collect();
     Ok((!parts.is_empty()).then(|| parts.join("\n\n")))
 }
 
@@ -61,16 +62,20 @@ fn read_all(source: impl Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     source.take(LIMIT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT {
-        return Err(io::Error::other("standard input is longer than 10 MiB; save it to a file and name the file"));
+        return Err(io::Error::other(
+            "standard input is longer than 10 MiB; save it to a file and name the file",
+        ));
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
 /// Whether standard input is a character device that is no terminal, `/dev/null` above all.
 #[cfg(unix)]
 fn is_null() -> bool {
     use rustix::fs::{FileType, fstat};
-    fstat(io::stdin()).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::CharacterDevice)
+    fstat(io::stdin())
+        .is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::CharacterDevice)
 }
 
 #[cfg(not(unix))]

@@ -295,13 +295,7 @@ fn captures_of_real_servers_give_the_right_reply_at_every_chunk_size() {
     let Some(dir) = captures() else { return };
     let expected = [
         ("litellm-mock-nousage", "Hello **there**, this is a mock.", "", Finish::Stop, None),
-        (
-            "litellm-mock-usage",
-            "Hello **there**, this is a mock.",
-            "",
-            Finish::Stop,
-            Some((10, 20)),
-        ),
+        ("litellm-mock-usage", "Hello **there**, this is a mock.", "", Finish::Stop, Some((8, 9))),
         ("llamacpp-qwen-text", "Hello", "", Finish::Stop, Some((35, 2))),
         ("llamacpp-qwen-text-nousage", "Hello", "", Finish::Stop, None),
         ("llamacpp-qwenfence-tool-auto", "", "bash {\"command\": \"ls\"}", Finish::ToolCalls, None),

@@ -135,13 +135,15 @@ fn clearing_leaves_no_trace() {
 
 /// A row of a few words, so that rows often share a beginning or repeat.
 fn row() -> impl Strategy<Value = Line> {
-    ("(a|ab|b c|日本|abcdefghijkl|é|│|┌|e\u{301}|)", "(x|y|)", any::<bool>()).prop_map(|(start, end, bold)| {
-        let mut line = Line::of(&start, Style::PLAIN);
-        if line.width() < usize::from(WIDTH) {
-            line.push(&end, if bold { Style::PLAIN.bold() } else { Style::PLAIN });
-        }
-        line
-    })
+    ("(a|ab|b c|日本|abcdefghijkl|é|│|┌|e\u{301}|)", "(x|y|)", any::<bool>()).prop_map(
+        |(start, end, bold)| {
+            let mut line = Line::of(&start, Style::PLAIN);
+            if line.width() < usize::from(WIDTH) {
+                line.push(&end, if bold { Style::PLAIN.bold() } else { Style::PLAIN });
+            }
+            line
+        },
+    )
 }
 
 proptest! {

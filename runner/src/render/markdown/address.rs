@@ -38,7 +38,8 @@ pub(crate) fn mail(text: &str, at: usize) -> Option<Range<usize>> {
     let is_local = |b: &u8| b.is_ascii_alphanumeric() || b".-_+".contains(b);
     // Longer ones do not exist; the bound keeps a text of nothing but `@` linear.
     let reach = 64;
-    let local = bytes[at.saturating_sub(reach)..at].iter().rev().take_while(|b| is_local(b)).count();
+    let local =
+        bytes[at.saturating_sub(reach)..at].iter().rev().take_while(|b| is_local(b)).count();
     let is_domain = |b: &&u8| b.is_ascii_alphanumeric() || b".-_".contains(b);
     let domain = bytes[at + 1..].iter().take(4 * reach).take_while(is_domain).count();
     let domain = text[at + 1..at + 1 + domain].trim_end_matches('.');
@@ -69,6 +70,7 @@ fn is_closing_wide(c: char) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use pulldown_cmark::{Event, Parser};
 
-use super::super::style::{Ink, Link, Style};
 use super::super::sanitize;
+use super::super::style::{Ink, Link, Style};
 
 /// What an element does to text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,8 +40,15 @@ pub(crate) enum Element {
 /// A tag, taken apart.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Tag<'a> {
-    Open { element: Element, name: String, attributes: &'a str },
-    Close { element: Element, name: String },
+    Open {
+        element: Element,
+        name: String,
+        attributes: &'a str,
+    },
+    Close {
+        element: Element,
+        name: String,
+    },
     /// A comment, declaration or instruction: never shown.
     Hidden,
 }
@@ -94,8 +101,9 @@ fn element(name: &str) -> Option<Element> {
         "pre" | "textarea" => Element::Preformatted,
         "script" | "style" => Element::Raw,
         "span" | "font" | "sub" | "sup" | "small" | "big" | "mark" | "abbr" | "acronym" | "q"
-        | "time" | "wbr" | "bdi" | "bdo" | "ruby" | "rt" | "rp" | "data" | "picture"
-        | "source" => Element::Neutral,
+        | "time" | "wbr" | "bdi" | "bdo" | "ruby" | "rt" | "rp" | "data" | "picture" | "source" => {
+            Element::Neutral
+        }
         "label" | "button" | "input" | "select" | "video" | "audio" | "track" | "iframe"
         | "object" | "embed" | "param" | "canvas" | "svg" | "path" | "g" | "link" | "meta"
         | "base" | "col" | "colgroup" | "map" | "area" | "noscript" | "template" | "slot"

@@ -9,20 +9,10 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 use super::super::sanitize;
 use super::super::style::{Ink, Link, Style};
 use super::super::{math, width};
+use super::flow::Flow;
 use super::html::{self, Element, Marks};
 use super::mask::{self, Kind, Masked, PLACEHOLDER, Slot};
 use super::refs::Refs;
-
-/// Where the pieces of a text go.
-pub(crate) trait Flow {
-    fn text(&mut self, text: &str, style: Style, link: Option<&Link>);
-    /// Text whose runs of spaces count.
-    fn verbatim(&mut self, text: &str, style: Style, link: Option<&Link>);
-    fn line_break(&mut self);
-    /// A formula on rows of its own.
-    fn formula(&mut self, tex: &str);
-    fn rule(&mut self);
-}
 
 /// What the text of a document is read with.
 #[derive(Clone, Copy, Debug)]
@@ -64,28 +54,8 @@ pub(crate) fn render(text: &str, context: Context<'_>, style: Style, flow: &mut 
     }
 }
 
-/// Where a long text may be cut so that no later text changes what stands before.
-pub(crate) fn cut(text: &str, refs: &Refs) -> Option<usize> {
-    if is_plain(text) {
-        return text.rfind(' ');
-    }
-    let text = without_placeholders(text);
-    let masked = Masked::new(&text);
-    let mut settled = Settled::default();
-    let mut depth = 0usize;
-    for (event, range) in parse(&masked, refs) {
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            // Only the paragraph itself is open.
-            Event::Text(_) if depth == 0 => settled.text(&masked.text, range),
-            _ => {}
-        }
-    }
-    settled.cut(&masked.text).map(|at| masked.source_offset(at)).filter(|&at| at > 0)
-}
-
-fn parse<'a>(
+/// The events of a masked text, without those of its prefix.
+pub(super) fn parse<'a>(
     masked: &'a Masked<'_>,
     refs: &'a Refs,
 ) -> impl Iterator<Item = (Event<'a>, Range<usize>)> {
@@ -105,7 +75,7 @@ fn parse<'a>(
 }
 
 /// Whether nothing in a text can be markup.
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     let marked = |b: u8| b"\\`*_~[<&$@\n".contains(&b);
     !text.bytes().any(marked)
         && !text.contains("://")
@@ -113,63 +83,11 @@ fn is_plain(text: &str) -> bool {
         && !text.contains("WWW.")
 }
 
-fn without_placeholders(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn without_placeholders(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains(PLACEHOLDER) {
         text.replace(PLACEHOLDER, "\u{10ffff}").into()
     } else {
         text.into()
-    }
-}
-
-/// The parts of a text that later text cannot change.
-#[derive(Default)]
-struct Settled {
-    texts: Vec<Range<usize>>,
-    brackets: Vec<usize>,
-    open: Option<usize>,
-}
-
-impl Settled {
-    fn text(&mut self, source: &str, range: Range<usize>) {
-        for (n, b) in source[range.clone()].bytes().enumerate() {
-            let at = range.start + n;
-            let next = source.as_bytes().get(at + 1).copied();
-            let before = source[..at].chars().next_back();
-            let escaped = before == Some('\\') && n == 0;
-            let opens = match b {
-                b'(' | b'[' if escaped => true,
-                _ if escaped => false,
-                b'*' | b'~' => next.is_none_or(|b| !b.is_ascii_whitespace()),
-                b'_' => !before.is_some_and(char::is_alphanumeric),
-                b'`' | b'$' | b'\\' => true,
-                b'<' => next.is_none_or(|b| b.is_ascii_alphabetic() || b"/!?".contains(&b)),
-                b'[' => {
-                    self.brackets.push(at);
-                    false
-                }
-                b']' => {
-                    let start = self.brackets.pop();
-                    if next.is_none_or(|b| b == b'(' || b == b'[') {
-                        self.open = self.open.into_iter().chain(start).min();
-                    }
-                    false
-                }
-                _ => false,
-            };
-            if opens && self.open.is_none() {
-                self.open = Some(at);
-            }
-        }
-        self.texts.push(range);
-    }
-
-    fn cut(self, source: &str) -> Option<usize> {
-        let open = self.open.into_iter().chain(self.brackets.first().copied()).min();
-        self.texts.iter().rev().find_map(|range| {
-            let end = open.map_or(range.end, |open| open.min(range.end));
-            let text = source.get(range.start..end)?;
-            Some(range.start + text.rfind(' ')?)
-        })
     }
 }
 
@@ -330,7 +248,8 @@ impl<F: Flow> Painter<'_, F> {
     /// A line end in the source is a space, except between ideographs.
     fn before_text(&mut self, next: Option<char>) {
         if std::mem::take(&mut self.soft_break) {
-            let joined = width::is_ideographic(self.last) && next.is_some_and(width::is_ideographic);
+            let joined =
+                width::is_ideographic(self.last) && next.is_some_and(width::is_ideographic);
             if !joined {
                 self.flow.text(" ", self.marks.style, self.marks.link.as_ref());
             }
@@ -380,8 +299,7 @@ impl<F: Flow> Painter<'_, F> {
         let Some(tag) = html::Tag::read(text) else { return self.words(text) };
         match tag {
             html::Tag::Hidden => {}
-            html::Tag::Open { element: Break, .. } => self.flow.line_break(),
-            html::Tag::Open { element: Rule, .. } => self.flow.rule(),
+            html::Tag::Open { element: Break | Rule, .. } => self.flow.line_break(),
             html::Tag::Open { element: Image, attributes, .. } => {
                 if let Some(alt) = html::attribute(attributes, "alt") {
                     self.words(&alt);
@@ -407,7 +325,10 @@ impl<F: Flow> Painter<'_, F> {
 fn same_address(text: &str, url: &str) -> bool {
     let bare = |s: &str| {
         let s = s.strip_prefix("mailto:").unwrap_or(s);
-        s.trim_start_matches("http://").trim_start_matches("https://").trim_end_matches('/').to_owned()
+        s.trim_start_matches("http://")
+            .trim_start_matches("https://")
+            .trim_end_matches('/')
+            .to_owned()
     };
     bare(text) == bare(url)
 }
@@ -420,8 +341,10 @@ fn pretends(text: &str, url: &str) -> bool {
         s.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase()
     };
     let shown = host(text);
-    let looks = shown.contains('.') && !shown.contains(char::is_whitespace) && !shown.ends_with('.');
-    looks && shown.trim_start_matches("www.") != host(url).trim_start_matches("www.")
+    let looks =
+        shown.contains('.') && !shown.contains(char::is_whitespace) && !shown.ends_with('.');
+    looks
+        && shown.trim_start_matches("www.") != host(url).trim_start_matches("www.")
         && text.trim().contains("://")
 }
 

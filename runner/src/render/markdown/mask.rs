@@ -224,7 +224,11 @@ impl Scan<'_> {
     fn target(&mut self, from: usize) -> usize {
         let mut depth = 0;
         let mut escaped = false;
-        for (n, &b) in self.bytes[from..].iter().take(MAX_FORMULA).enumerate() {
+        let window = match self.waste > MAX_WASTE {
+            true => &[],
+            false => &self.bytes[from..self.bytes.len().min(from + MAX_FORMULA)],
+        };
+        for (n, &b) in window.iter().enumerate() {
             match b {
                 _ if escaped => {}
                 b'\n' => break,
@@ -235,6 +239,7 @@ impl Scan<'_> {
             }
             escaped = b == b'\\' && !escaped;
         }
+        self.waste += window.len();
         from
     }
 
@@ -260,7 +265,9 @@ impl Scan<'_> {
             return at + 1;
         }
         match self.closing_dollar(at + 1) {
-            Some(end) if is_formula(&self.masked.source[at + 1..end], &self.masked.source[end + 1..]) => {
+            Some(end)
+                if is_formula(&self.masked.source[at + 1..end], &self.masked.source[end + 1..]) =>
+            {
                 self.slot(at..end + 1, Kind::Math { tex: at + 1..end, display: false })
             }
             _ => at + 1,
@@ -333,10 +340,12 @@ fn is_formula(tex: &str, after: &str) -> bool {
 
 /// Whether a text has signs that prose does not have.
 fn looks_like_math(text: &str) -> bool {
-    text.trim().chars().count() == 1 || text.contains(['\\', '^', '_', '=', '+', '<', '>', '{', '|'])
+    text.trim().chars().count() == 1
+        || text.contains(['\\', '^', '_', '=', '+', '<', '>', '{', '|'])
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

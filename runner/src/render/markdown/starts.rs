@@ -234,12 +234,68 @@ impl HtmlEnd {
 }
 
 const BLOCKS: [&str; 62] = [
-    "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center",
-    "col", "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5",
-    "h6", "head", "header", "hr", "html", "iframe", "legend", "li", "link", "main", "menu",
-    "menuitem", "nav", "noframes", "ol", "optgroup", "option", "p", "param", "search", "section",
-    "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "track", "ul",
+    "address",
+    "article",
+    "aside",
+    "base",
+    "basefont",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frame",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "iframe",
+    "legend",
+    "li",
+    "link",
+    "main",
+    "menu",
+    "menuitem",
+    "nav",
+    "noframes",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "param",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "track",
+    "ul",
 ];
 
 /// Whether a line is one whole tag and nothing else.
@@ -258,6 +314,7 @@ fn is_lone_tag(text: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -282,7 +339,11 @@ mod tests {
     fn fences_close_with_at_least_their_own_length() {
         let (fence, info) = fence("```` rust x", 0).unwrap();
         assert_eq!(info, "rust x");
-        assert!(fence.is_closed_by("`````  ") && !fence.is_closed_by("```") && !fence.is_closed_by("````x"));
+        assert!(
+            fence.is_closed_by("`````  ")
+                && !fence.is_closed_by("```")
+                && !fence.is_closed_by("````x")
+        );
         assert_eq!(super::fence("``` a`b", 0), None);
     }
 
@@ -290,7 +351,9 @@ mod tests {
     fn markers_need_space() {
         assert_eq!(marker("12) x").map(|m| (m.number, m.len)), Some((Some(12), 3)));
         assert_eq!(marker("-").map(|m| m.sign), Some(b'-'));
-        assert!(marker("-x").is_none() && marker("1.5").is_none() && marker("1234567890. x").is_none());
+        assert!(
+            marker("-x").is_none() && marker("1.5").is_none() && marker("1234567890. x").is_none()
+        );
     }
 
     #[test]

@@ -139,8 +139,8 @@ impl Markdown {
 /// Whether an unfinished line may still become anything, so that showing it would flicker.
 fn is_undecided(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '>']);
-    line.len() < 8
-        && !line.is_empty()
-        && (line.bytes().all(|b| b"-=*_#`~|+:$\\[<! ".contains(&b))
-            || line.trim_end_matches([' ', '.', ')']).bytes().all(|b| b.is_ascii_digit()))
+    let marks = line.bytes().all(|b| b"-=*_#`~+$\\[<! ".contains(&b)) && line.len() < 8;
+    let number = line.trim_end_matches([' ', '.', ')']).bytes().all(|b| b.is_ascii_digit());
+    let delimiters = line.starts_with('|') && line.bytes().all(|b| b"|:- ".contains(&b));
+    !line.is_empty() && (marks || (number && line.len() < 8) || delimiters)
 }

@@ -1,11 +1,120 @@
-//! LaTeX formulas as text.
+//! LaTeX mathematics as Unicode text: in one line, or laid out in two dimensions.
+//!
+//! `rewrite` bounds the source and makes it digestible, KaTeX's parser (`katex-rs`) reads it,
+//! `lower` resolves its tree, `inline` and `display` lay that out. Whatever goes wrong on the way,
+//! the source is shown as it was written. Never panics, never prints, never puts a control
+//! character into its output; a formula costs time in proportion to its length.
 
-/// One line of Unicode.
+mod accents;
+mod alphabets;
+mod block;
+mod delims;
+mod display;
+mod inline;
+mod lower;
+mod negation;
+mod rewrite;
+mod scripts;
+mod source;
+mod spacing;
+mod symbols;
+mod tree;
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+
+use katex::{KatexContext, Settings};
+
+use alphabets::Font;
+use lower::Lowering;
+use tree::Node;
+
+/// One line of Unicode for inline maths. Unknown commands and broken input stay as written.
 pub fn inline(tex: &str) -> String {
-    tex.trim().to_owned()
+    match parse(tex) {
+        Some(nodes) => one_line(&nodes),
+        None => as_written(tex),
+    }
 }
 
-/// Rows, each at most `width` cells where possible.
-pub fn display(tex: &str, _width: usize) -> Vec<String> {
-    tex.trim().lines().map(|row| row.trim().to_owned()).collect()
+/// Rows of display maths, two-dimensional, each at most `width` cells where possible; where the
+/// layout does not fit, every equation in one line, for the caller to wrap.
+pub fn display(tex: &str, width: usize) -> Vec<String> {
+    let Some(nodes) = parse(tex) else {
+        let lines = tex.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+        return lines.map(as_written).collect();
+    };
+    match display::lines(&nodes, width) {
+        Ok(rows) => rows,
+        Err(display::TooWide) => equations(&nodes),
+    }
+}
+
+/// The lines of a formula that does not fit, each in one row.
+fn equations(nodes: &[Node]) -> Vec<String> {
+    let mut rows = Vec::new();
+    for line in nodes.split(|node| matches!(node, Node::Newline)) {
+        match line {
+            [Node::Table(table)] => {
+                rows.extend(table.rows.iter().map(|row| inline::table_row(table, row, false)));
+            }
+            _ => rows.push(one_line(line)),
+        }
+    }
+    rows.retain(|row| !row.is_empty());
+    rows
+}
+
+fn one_line(nodes: &[Node]) -> String {
+    let mut line = inline::row(nodes, false).text;
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn parse(tex: &str) -> Option<Vec<Node>> {
+    static KATEX: LazyLock<KatexContext> = LazyLock::new(KatexContext::default);
+    let source = rewrite::rewrite(tex, &KATEX).ok()?;
+    let settings = Settings::builder()
+        .display_mode(true)
+        .throw_on_error(false)
+        .max_expand(100_000)
+        .build();
+    // The last resort against a bug in the parser; those known are kept away from it.
+    let parsed =
+        catch_unwind(AssertUnwindSafe(|| katex::parse(&KATEX, &source.tex, &settings))).ok()?;
+    let lowering = Lowering {
+        symbols: &KATEX.symbols,
+        verbatim: &source.verbatim,
+        fences: Cell::new(0),
+    };
+    Some(lowering.list(&parsed.ok()?, Font::default()))
+}
+
+/// The source on one line, fit to print.
+fn as_written(tex: &str) -> String {
+    printable(tex.trim()).into_owned()
+}
+
+/// Whether a character can be printed without doing anything else: no controls, no characters
+/// that reorder or hide text.
+fn is_printable(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c,
+            '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}')
+}
+
+fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_printable) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|c| match c {
+        '\n' | '\t' | '\r' => ' ',
+        c if is_printable(c) => c,
+        _ => char::REPLACEMENT_CHARACTER,
+    });
+    Cow::Owned(shown.collect())
 }

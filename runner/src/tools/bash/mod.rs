@@ -42,11 +42,13 @@ const LONGEST_ARGUMENT: usize = 100_000;
 /// What the model is told about the tool.
 pub fn schema() -> &'static str {
     concat!(
-        r#"{"type":"function","function":{"name":"bash","description":"Run a bash command; returns stdout and "#,
-        r#"stderr together. The working directory persists between calls; stdin is closed. Long output keeps both "#,
-        r#"ends and names a file with all of it. Background processes (&) live until the session ends.","#,
-        r#""parameters":{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"number","#,
-        r#""description":"Seconds until it is killed (default 120)."}},"required":["command"]}}}"#,
+        r#"{"type":"function","function":{"name":"bash","description":"Run a bash command; "#,
+        r#"returns stdout and stderr together. The working directory persists between calls; "#,
+        r#"stdin is closed. Long output keeps both ends and names a file with all of it. "#,
+        r#"Background processes (&) live until the session ends; redirect their output.","#,
+        r#""parameters":{"type":"object","properties":{"command":{"type":"string"},"#,
+        r#""timeout":{"type":"number","description":"Seconds until it is killed (default 120)."}},"#,
+        r#""required":["command"]}}}"#,
     )
 }
 

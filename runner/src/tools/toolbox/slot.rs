@@ -37,6 +37,7 @@ pub(super) struct Slot {
     pub unsaved: bool,
     path: PathBuf,
     retries: u8,
+    look_again: bool,
     announced: bool,
 }
 
@@ -54,6 +55,7 @@ impl Slot {
             unsaved: false,
             path: PathBuf::new(),
             retries: RETRIES,
+            look_again: false,
             announced: false,
         }
     }
@@ -65,11 +67,14 @@ impl Slot {
         slot
     }
 
-    /// For the next process; nothing for what is broken, or changed too lately to be told apart.
-    pub fn to_known(&self) -> Option<Known> {
-        let State::Ready(tool) = &self.state else { return None };
-        let settled = self.pending.is_none() && !self.stamp.is_fresh();
-        settled.then(|| Known {
+    /// What the next process is to know; nothing for what is broken, or changed too lately to be told apart.
+    pub fn record(&mut self) -> Option<Known> {
+        let State::Ready(tool) = &self.state else {
+            self.unsaved = false;
+            return None;
+        };
+        self.unsaved = self.pending.is_some() || self.stamp.is_fresh();
+        (!self.unsaved).then(|| Known {
             file: self.file.clone(),
             stamp: self.stamp,
             hash: tool.hash,
@@ -79,21 +84,30 @@ impl Slot {
 
     /// Begins to load the file as it is now.
     pub fn load(&mut self, stamp: Stamp, path: PathBuf, loader: &Loader) {
+        let under_way = self.pending.as_ref().is_some_and(|pending| pending.get().is_none());
+        if under_way && stamp == self.stamp {
+            // Probably the same bytes: they are looked at again when it is done, not compiled twice.
+            self.look_again = true;
+            return;
+        }
         self.stamp = stamp;
+        self.look_again = false;
         self.retries = RETRIES;
         self.path = path;
         self.pending = Some(loader.load(self.path.clone(), false));
     }
 
-    /// Whether it failed in a way that may pass.
+    /// Whether it is to be loaded once more with the same stamp: it failed in a way that may pass, or was too young.
     pub fn wants_retry(&self) -> bool {
         let passing = matches!(&self.state, State::Broken(broken) if broken.passing);
-        passing && self.pending.is_none() && self.retries > 0
+        self.pending.is_none() && (self.look_again || (passing && self.retries > 0))
     }
 
-    /// Tries again.
+    /// Loads it once more.
     pub fn retry(&mut self, loader: &Loader) {
-        self.retries -= 1;
+        if !std::mem::take(&mut self.look_again) {
+            self.retries -= 1;
+        }
         self.pending = Some(loader.load(self.path.clone(), false));
     }
 

@@ -1,17 +1,19 @@
 //! One call: a fresh store, the limits, and what went wrong in words that the model can act on.
 //!
-//! The guest is polled here, beside the queue of what it asks; dropping the future ends the guest wherever it is.
+//! The guest runs on a thread of its own, as a future that gives way at every tick: what must stay on the agent's thread
+//! (progress, the host) comes back through a queue, and dropping the call ends the guest.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use wasmtime::{Store, Trap, WasmBacktrace};
 
 use super::broken::{Broken, Phase, clip, one_line};
+use super::crew;
 use super::engine::{MAX_STACK, Ticking};
 use super::grants::Grants;
 use super::host::{Ask, Permits, State};
@@ -56,35 +58,22 @@ pub(crate) struct Outcome {
     pub text: String,
 }
 
-/// Runs a tool.
+/// Runs a tool: the guest on a thread of its own, what it asks answered here.
 pub(crate) async fn run(call: Call<'_>, cx: &CallContext<'_>) -> Outcome {
     let (asks, mut asked) = mpsc::channel(QUEUE);
-    let stdout = Sink::lines(asks.clone());
-    let stderr = Sink::end();
     let refusals = Refusals::default();
-    let wasi = match call.sandbox.open(&cx.cwd, &call.grants, stdout.clone(), stderr.clone()) {
-        Ok(wasi) => wasi,
-        Err(text) => return Outcome { status: ToolStatus::Failed, text },
-    };
     let permits = Arc::new(Permits { grants: call.grants.clone(), stem: call.stem.to_owned() });
-    let network = Network::new(permits.clone(), refusals.clone());
-    let mut store = store(call.code, State::new(wasi, permits.clone(), network, Some(asks)));
-
-    let ended = {
-        let guest = guest(&mut store, call.code, Entry::Run(call.arguments));
-        drive(guest, &mut asked, call.grants.timeout(), cx).await
+    let started = Guest::start(&call, cx, &permits, asks, refusals.clone());
+    let ended = match started {
+        Ok(guest) => guest.drive(&mut asked, call.grants.timeout(), cx).await,
+        Err(text) => Ended::Returned(Err(text)),
     };
-    stdout.flush();
     while let Ok(ask) = asked.try_recv() {
         settle(ask, cx);
     }
     let mut outcome = match ended {
-        Ended::Returned(Ok(Ok(text))) => return Outcome { status: ToolStatus::Ok, text },
-        Ended::Returned(Ok(Err(text))) => Outcome { status: ToolStatus::Failed, text },
-        Ended::Returned(Err(error)) => {
-            let text = failure(&error, store.data().memory.hit, &permits, &stderr);
-            Outcome { status: ToolStatus::Failed, text }
-        }
+        Ended::Returned(Ok(text)) => return Outcome { status: ToolStatus::Ok, text },
+        Ended::Returned(Err(text)) => Outcome { status: ToolStatus::Failed, text },
         Ended::TimedOut => Outcome {
             status: ToolStatus::TimedOut,
             text: format!(
@@ -101,6 +90,89 @@ pub(crate) async fn run(call: Call<'_>, cx: &CallContext<'_>) -> Outcome {
         _ = write!(outcome.text, "\n{hint}");
     }
     outcome
+}
+
+/// A guest that runs. Dropping it ends the guest, at the latest at its next tick.
+struct Guest {
+    finished: oneshot::Receiver<Result<String, String>>,
+    _alive: oneshot::Sender<()>,
+}
+
+enum Ended {
+    Returned(Result<String, String>),
+    TimedOut,
+    Cancelled,
+}
+
+impl Guest {
+    fn start(
+        call: &Call<'_>,
+        cx: &CallContext<'_>,
+        permits: &Arc<Permits>,
+        asks: mpsc::Sender<Ask>,
+        refusals: Refusals,
+    ) -> Result<Self, String> {
+        let (stdout, stderr) = (Sink::lines(asks.clone()), Sink::end());
+        let wasi = call.sandbox.open(&cx.cwd, &call.grants, stdout.clone(), stderr.clone())?;
+        let state =
+            State::new(wasi, permits.clone(), Network::new(permits.clone(), refusals), Some(asks));
+        let (code, arguments, permits) =
+            (call.code.clone(), call.arguments.to_owned(), permits.clone());
+        let (finish, finished) = oneshot::channel();
+        let (alive, mut given_up) = oneshot::channel::<()>();
+        let runtime = tokio::runtime::Handle::current();
+        let job = move || {
+            let mut store = store(&code, state);
+            let returned = runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    _ = &mut given_up => None,
+                    returned = guest(&mut store, &code, Entry::Run(&arguments)) => Some(returned),
+                }
+            });
+            let Some(returned) = returned else { return };
+            stdout.flush();
+            let memory_hit = store.data().memory.hit;
+            // That nobody waits for it any more is no error.
+            _ = finish.send(
+                returned
+                    .unwrap_or_else(|error| Err(failure(&error, memory_hit, &permits, &stderr))),
+            );
+        };
+        crew::run(job).map_err(|error| format!("no thread for the tool: {error}"))?;
+        Ok(Self { finished, _alive: alive })
+    }
+
+    /// Waits for the guest and answers what it asks. Time that the agent takes to answer is not the guest's.
+    async fn drive(
+        mut self,
+        asked: &mut mpsc::Receiver<Ask>,
+        limit: Duration,
+        cx: &CallContext<'_>,
+    ) -> Ended {
+        let deadline = tokio::time::sleep(limit);
+        tokio::pin!(deadline);
+        loop {
+            let ask = tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Ended::Cancelled,
+                returned = &mut self.finished => {
+                    let crashed = || Err("the tool crashed the thread it ran on".to_owned());
+                    return Ended::Returned(returned.unwrap_or_else(|_| crashed()));
+                }
+                Some(ask) = asked.recv() => ask,
+                () = &mut deadline => return Ended::TimedOut,
+            };
+            let asked_at = Instant::now();
+            tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Ended::Cancelled,
+                () = answer(ask, cx.progress, cx.host) => {}
+            }
+            let extended = deadline.deadline() + asked_at.elapsed();
+            deadline.as_mut().reset(extended);
+        }
+    }
 }
 
 /// Asks a tool to describe itself: nothing granted, nobody to ask.
@@ -168,41 +240,6 @@ async fn guest(store: &mut Store<State>, code: &Code, entry: Entry<'_>) -> Retur
             let (result,) = run.call_async(&mut *store, (arguments,)).await?;
             Ok(result)
         }
-    }
-}
-
-enum Ended {
-    Returned(Returned),
-    TimedOut,
-    Cancelled,
-}
-
-/// Polls the guest and answers what it asks. Time that the agent takes to answer is not the guest's.
-async fn drive(
-    guest: impl Future<Output = Returned>,
-    asked: &mut mpsc::Receiver<Ask>,
-    limit: Duration,
-    cx: &CallContext<'_>,
-) -> Ended {
-    tokio::pin!(guest);
-    let deadline = tokio::time::sleep(limit);
-    tokio::pin!(deadline);
-    loop {
-        let ask = tokio::select! {
-            biased;
-            () = cx.cancel.cancelled() => return Ended::Cancelled,
-            returned = &mut guest => return Ended::Returned(returned),
-            Some(ask) = asked.recv() => ask,
-            () = &mut deadline => return Ended::TimedOut,
-        };
-        let asked_at = Instant::now();
-        tokio::select! {
-            biased;
-            () = cx.cancel.cancelled() => return Ended::Cancelled,
-            () = answer(ask, cx.progress, cx.host) => {}
-        }
-        let extended = deadline.deadline() + asked_at.elapsed();
-        deadline.as_mut().reset(extended);
     }
 }
 
@@ -283,10 +320,17 @@ fn failure(error: &wasmtime::Error, memory_hit: bool, permits: &Permits, stderr:
             )
         }
         (_, Some(trap), _) => {
-            let trap = trap.to_string();
-            format!("the tool trapped: {}", trap.strip_prefix("wasm trap: ").unwrap_or(&trap))
+            let words = trap.to_string();
+            let words = words.strip_prefix("wasm trap: ").unwrap_or(&words);
+            // Languages keep a stack of their own in memory, below which there is nothing.
+            let deep = *trap == Trap::MemoryOutOfBounds && repeats(error);
+            let guess = if deep { "; its calls seem to be nested too deeply" } else { "" };
+            format!("the tool trapped: {words}{guess}")
         }
-        (.., Some(exit)) => format!("the tool exited with status {} instead of returning", exit.0),
+        (.., Some(exit)) => {
+            let how = if exit.0 == 0 { "" } else { " with a failure" };
+            format!("the tool exited{how} instead of returning")
+        }
         _ => explain(&format!("{:#}", error.root_cause())),
     };
     let lines = stderr.last_lines(STDERR_LINES);
@@ -297,6 +341,16 @@ fn failure(error: &wasmtime::Error, memory_hit: bool, permits: &Permits, stderr:
         _ = write!(text, "{}", frames(backtrace));
     }
     clip(&text, MAX_FAILURE).to_owned()
+}
+
+/// Whether one function is most of the backtrace.
+fn repeats(error: &wasmtime::Error) -> bool {
+    let frames = error.downcast_ref::<WasmBacktrace>().map_or(&[][..], WasmBacktrace::frames);
+    let most = |frame: &wasmtime::FrameInfo| {
+        frames.iter().filter(|other| other.func_index() == frame.func_index()).count() * 2
+            > frames.len()
+    };
+    frames.len() > FRAMES / 2 && frames.iter().any(most)
 }
 
 /// What breaks the contract without a trap.
@@ -310,19 +364,49 @@ fn explain(cause: &str) -> String {
     format!("the tool broke the contract: {}", one_line(cause, 500))
 }
 
+/// The functions a trap came through, the panic's own machinery left out and repetitions counted.
 fn frames(backtrace: &WasmBacktrace) -> String {
-    let mut text = String::new();
     let frames = backtrace.frames();
-    for frame in frames.iter().take(FRAMES) {
+    let to_blame =
+        frames.iter().position(|frame| frame.func_name().is_some_and(|name| !is_machinery(name)));
+    let mut calls: Vec<(String, usize)> = Vec::new();
+    for frame in &frames[to_blame.unwrap_or(0)..] {
         let name = match frame.func_name() {
             Some(name) => format!("{:#}", rustc_demangle::demangle(name)),
             None => format!("function {}", frame.func_index()),
         };
-        _ = write!(text, "\n  at {}", clip(&name, 160));
+        match calls.last_mut() {
+            Some((last, count)) if *last == name => *count += 1,
+            _ => calls.push((name, 1)),
+        }
     }
-    match frames.len().checked_sub(FRAMES) {
-        Some(more) if more > 0 => format!("\nwasm backtrace:{text}\n  … and {more} more"),
-        _ if text.is_empty() => text,
-        _ => format!("\nwasm backtrace:{text}"),
+    let mut text = String::new();
+    for (name, count) in calls.iter().take(FRAMES) {
+        let name = clip(name, 160);
+        _ = match count {
+            1 => write!(text, "\n  at {name}"),
+            _ => write!(text, "\n  at {name} ({count} times or more)"),
+        };
     }
+    if text.is_empty() { text } else { format!("\nwasm backtrace:{text}") }
+}
+
+/// What lies between a panic or an exit and the code that is to blame.
+fn is_machinery(name: &str) -> bool {
+    let name = format!("{:#}", rustc_demangle::demangle(name));
+    const BEGINNINGS: [&str; 10] = [
+        "std::",
+        "core::",
+        "alloc::",
+        "<std::",
+        "<core::",
+        "__rust",
+        "__wasi",
+        "wasi_snapshot_preview1::",
+        "abort",
+        "exit",
+    ];
+    BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || name == "_Exit"
+        || name == "proc_exit"
 }

@@ -125,3 +125,81 @@ fn client() -> Result<&'static reqwest::Client, Error> {
     });
     client.as_ref().map_err(|error| Error::InternalError(Some(error.clone())))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::tools::wasm::Grants;
+
+    fn network(grants: &str) -> (Network, Refusals) {
+        let refusals = Refusals::default();
+        let grants = Arc::new(Grants::parse(grants).unwrap());
+        (Network::new(Arc::new(Permits { grants, stem: "t".into() }), refusals.clone()), refusals)
+    }
+
+    fn post(url: &str, body: &'static str) -> http::Request<WasiBody> {
+        let body = Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed_unsync();
+        http::Request::post(url).header("content-length", body_length(&body)).body(body).unwrap()
+    }
+
+    fn body_length(body: &WasiBody) -> u64 {
+        http_body::Body::size_hint(body).exact().unwrap()
+    }
+
+    async fn send(
+        network: &mut Network,
+        request: http::Request<WasiBody>,
+    ) -> Result<String, Error> {
+        let sent = network.send_request(request, None, Box::new(ready(Ok(()))));
+        let (response, _) = Box::into_pin(sent).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await?.to_bytes();
+        Ok(format!("{status} {}", String::from_utf8_lossy(&body)))
+    }
+
+    #[tokio::test]
+    async fn a_granted_request_goes_out_whole_and_a_redirect_is_not_followed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut received = String::new();
+            while !received.ends_with("hello") {
+                let mut piece = [0; 1024];
+                let length = stream.read(&mut piece).await.unwrap();
+                assert_ne!(length, 0, "{received}");
+                received += std::str::from_utf8(&piece[..length]).unwrap();
+            }
+            let answer = "HTTP/1.1 302 Found\r\nlocation: http://elsewhere/\r\ncontent-length: 5\r\n\r\nmoved";
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            received
+        };
+        let (mut network, refusals) = network(&format!(r#"{{"net": ["{address}"]}}"#));
+        let request = post(&format!("http://{address}/path?q=1"), "hello");
+        let (answer, received) = tokio::join!(send(&mut network, request), server);
+        assert_eq!(answer.unwrap(), "302 Found moved");
+        assert!(received.starts_with("POST /path?q=1 HTTP/1.1\r\n"), "{received}");
+        assert!(received.contains("content-length: 5\r\n"), "{received}");
+        assert_eq!(refusals.take(), Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn a_request_elsewhere_is_refused_with_the_grant_that_would_allow_it() {
+        let (mut network, refusals) = network(r#"{"net": ["example.com:443"]}"#);
+        for url in ["http://example.com/", "https://example.com:8443/", "https://evil.com/"] {
+            let refused = send(&mut network, post(url, "x")).await;
+            assert!(matches!(refused, Err(Error::HttpRequestDenied)), "{url}: {refused:?}");
+        }
+        assert_eq!(
+            refusals.take()[0],
+            "the network at example.com:80 is not granted to this tool; \
+             \"net\": [\"example.com:80\"] in .autocode/tools/t.grants.json would allow it"
+        );
+    }
+}

@@ -11,6 +11,7 @@ mod broken;
 mod cache;
 mod call;
 mod compile;
+mod crew;
 mod describe;
 mod engine;
 mod grants;
@@ -30,6 +31,10 @@ pub use compile::{COMPILE_COMMAND, Compiler, compile_child_main};
 pub use grants::Grants;
 pub use load::{Inspected, Inspection, Loader};
 pub use shared::SharedEngine;
+
+/// The engine that all JavaScript tools share.
+pub const JAVASCRIPT: SharedEngine =
+    SharedEngine { module: javascript::ENGINE, split: javascript::split };
 
 pub(crate) use arguments::Checker;
 pub(crate) use call::{Call, Outcome, run};

@@ -48,7 +48,7 @@ impl Sink {
     pub fn last_lines(&self, count: usize) -> String {
         let kept = self.lock();
         let text = String::from_utf8_lossy(&kept.bytes);
-        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let lines: Vec<&str> = text.trim().lines().collect();
         lines[lines.len().saturating_sub(count)..].join("\n")
     }
 

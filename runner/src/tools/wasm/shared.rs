@@ -17,7 +17,7 @@ pub struct SharedEngine {
     /// The engine's module, before any script was put in.
     pub module: &'static [u8],
     /// The script in a module, if it is `module` (the second argument) with a script and nothing else.
-    pub split: fn(&[u8], &[u8]) -> Option<String>,
+    pub split: for<'a, 'b> fn(&'a [u8], &'b [u8]) -> Option<&'a str>,
 }
 
 /// The code of a tool, ready to be instantiated.

@@ -15,6 +15,8 @@ pub enum Step {
     Bytes(Vec<u8>),
     /// Someone interrupts.
     Cancel(CancellationToken),
+    /// A wait until the client has come this far.
+    Await(CancellationToken),
     /// Nothing any more, with the connection open.
     Stall,
     /// The connection ends.
@@ -85,6 +87,7 @@ impl Server {
                         }
                     }
                     Step::Cancel(token) => token.cancel(),
+                    Step::Await(token) => token.cancelled().await,
                     Step::Stall => std::future::pending().await,
                     Step::Close => return,
                     Step::Reset => return stream.set_zero_linger().unwrap(),

@@ -132,7 +132,7 @@ async fn what_is_no_file_is_broken_without_anyone_waiting_for_it() {
     let huge = fs::File::create(fixture.file("huge.wasm")).unwrap();
     huge.set_len(1 << 30).unwrap();
     fixture.write("locked.wasm", tool("Locked.", Behaviour::Returns("x")));
-    fs::set_permissions(fixture.file("locked.wasm"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(fixture.file("locked.wasm"), fs::Permissions::from_mode(0o0)).unwrap();
     fixture.write("Upper Case.wasm", tool("No name.", Behaviour::Returns("x")));
     fixture.rescan().await;
     let expected = [

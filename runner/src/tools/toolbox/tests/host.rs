@@ -151,8 +151,8 @@ fn engine() -> Vec<u8> {
 }
 
 /// In this toy, a script is joined by appending it in a custom section's place: after the engine's bytes.
-fn split(module: &[u8], engine: &[u8]) -> Option<String> {
-    String::from_utf8(module.strip_prefix(engine)?.to_vec()).ok()
+fn split<'a>(module: &'a [u8], engine: &[u8]) -> Option<&'a str> {
+    std::str::from_utf8(module.strip_prefix(engine)?).ok()
 }
 
 #[tokio::test]

@@ -143,7 +143,6 @@ async fn a_known_tool_is_neither_opened_nor_compiled_before_it_is_called() {
     }
     // Files too young to be told apart are not kept as known; a look later they are old enough.
     while fixture.toolbox.slots.iter().any(|slot| slot.unsaved) {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         fixture.rescan().await;
     }
     let before = fixture.toolbox.schemas();
