@@ -142,6 +142,7 @@ fn files_are_read_written_listed_and_removed() {
     bench.write("a.txt", "héllo\n");
     bench.write("sub/b.txt", "b");
     bench.write("sub/.git/config", "");
+    bench.write("sub/deep/c.txt", "");
     let did = script(
         &bench,
         "export function run() {
@@ -161,7 +162,7 @@ fn files_are_read_written_listed_and_removed() {
     );
     assert_eq!(
         did.unwrap(),
-        r#"["one\ntwö",8,"file",true,7,false,true,["b.txt",".git/"],["sub/b.txt"]]"#
+        r#"["one\ntwö",8,"file",true,7,false,true,["deep/","b.txt",".git/"],["b.txt","deep/c.txt"]]"#
     );
 }
 
