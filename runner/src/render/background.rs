@@ -2,15 +2,14 @@
 //!
 //! The question goes out together with one that every terminal answers, so that silence about the
 //! colour is noticed at once. Invariants: the terminal's modes are put back before this returns,
-//! it never takes longer than it was told, and it asks nothing where an answer could come late
+//! it never takes long, and it asks nothing where an answer could come late
 //! (over SSH) or would stop the process (in the background).
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
 use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
@@ -19,8 +18,10 @@ use crate::env::Env;
 
 /// The background's colour, then the device's attributes.
 const QUESTION: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
-/// How long an answer is waited for.
-const LIMIT: Duration = Duration::from_millis(60);
+/// How long an answer is waited for, in tenths of a second as terminals count.
+const PATIENCE: u8 = 1;
+/// When the conversation is over at the latest.
+const LIMIT: Duration = Duration::from_millis(200);
 const MAX_ANSWER: usize = 1024;
 
 /// A question on its way. Dropping it waits until the terminal's modes are as they were.
@@ -38,7 +39,7 @@ impl Question {
             return Self { answer: None };
         }
         let (sender, answer) = channel();
-        std::thread::spawn(move || _ = sender.send(ask(LIMIT)));
+        std::thread::spawn(move || _ = sender.send(ask()));
         Self { answer: Some(answer) }
     }
 
@@ -61,7 +62,7 @@ impl Question {
 impl Drop for Question {
     fn drop(&mut self) {
         if let Some(answer) = &self.answer {
-            let _ = answer.recv_timeout(2 * LIMIT);
+            let _ = answer.recv_timeout(LIMIT);
         }
     }
 }
@@ -78,7 +79,7 @@ impl Drop for Modes<'_> {
     }
 }
 
-fn ask(limit: Duration) -> Option<bool> {
+fn ask() -> Option<bool> {
     let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
     if termios::tcgetpgrp(&terminal).ok()? != getpgrp() {
         return None;
@@ -87,29 +88,20 @@ fn ask(limit: Duration) -> Option<bool> {
     let mut quiet = before.clone();
     quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
     quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
-    quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+    quiet.special_codes[SpecialCodeIndex::VTIME] = PATIENCE;
     let modes = Modes { terminal: &terminal, before };
     termios::tcsetattr(&terminal, OptionalActions::Now, &quiet).ok()?;
     (&terminal).write_all(QUESTION).ok()?;
-    let answer = listen(&terminal, limit);
+    let answer = listen(&terminal);
     drop(modes);
     is_dark(&answer)
 }
 
-/// What the terminal says until it has answered the second question.
-fn listen(mut terminal: &File, limit: Duration) -> Vec<u8> {
-    let start = Instant::now();
+/// What the terminal says until it has answered the second question or falls silent.
+fn listen(mut terminal: &File) -> Vec<u8> {
     let mut answer = Vec::new();
-    while let Some(left) = limit.checked_sub(start.elapsed())
-        && answer.len() < MAX_ANSWER
-        && !is_complete(&answer)
-    {
-        let left = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
-        let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
-        if !matches!(poll(&mut fds, Some(&left)), Ok(1..)) {
-            break;
-        }
-        let mut buffer = [0; 256];
+    let mut buffer = [0; 256];
+    while answer.len() < MAX_ANSWER && !is_complete(&answer) {
         match terminal.read(&mut buffer) {
             Ok(read @ 1..) => answer.extend_from_slice(&buffer[..read]),
             _ => break,

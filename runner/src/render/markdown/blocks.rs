@@ -12,7 +12,7 @@ use super::starts::{self, Alert, Align, Fence, HtmlEnd, Marker};
 const MAX_DEPTH: usize = 64;
 
 /// A paragraph this long is handed on as far as it cannot change any more.
-pub(crate) const LONG_PARAGRAPH: usize = 4096;
+pub(crate) const LONG_PARAGRAPH: usize = 2048;
 
 mod leaf;
 

@@ -20,6 +20,8 @@ pub(crate) struct Context<'a> {
     pub refs: &'a Refs,
     /// Whether a link's address is hidden behind its text.
     pub hyperlinks: bool,
+    /// Whether code is told from text by its colour.
+    pub colored: bool,
 }
 
 /// Target of references to footnotes; no address can begin like this.
@@ -41,6 +43,7 @@ pub(crate) fn render(text: &str, context: Context<'_>, style: Style, flow: &mut 
     let mut painter = Painter {
         masked: &masked,
         hyperlinks: context.hyperlinks,
+        colored: context.colored,
         flow,
         marks: Marks::new(style),
         links: Vec::new(),
@@ -94,6 +97,7 @@ pub(super) fn without_placeholders(text: &str) -> std::borrow::Cow<'_, str> {
 struct Painter<'a, F> {
     masked: &'a Masked<'a>,
     hyperlinks: bool,
+    colored: bool,
     flow: &'a mut F,
     marks: Marks,
     /// Address and text of the links that are open.
@@ -116,7 +120,8 @@ impl<F: Flow> Painter<'_, F> {
                 self.before_text(code.chars().next());
                 self.note_link_text(&code);
                 let style = self.marks.style.ink(Ink::Code);
-                self.flow.verbatim(&code, style, self.marks.link.as_ref());
+                let shown = if self.colored { code.as_str() } else { &format!("`{code}`") };
+                self.flow.verbatim(shown, style, self.marks.link.as_ref());
                 self.last = code.chars().next_back().unwrap_or(self.last);
             }
             Event::InlineHtml(tag) | Event::Html(tag) => {
@@ -202,7 +207,8 @@ impl<F: Flow> Painter<'_, F> {
         }
         let hidden = self.marks.link.is_some() && !pretends(&text, &url);
         self.marks.close("[");
-        let inside = self.muted > 0 || self.images > 0;
+        // A place in a page leads nowhere from here.
+        let inside = self.muted > 0 || self.images > 0 || url.starts_with('#');
         if !inside && !image && !hidden && !url.is_empty() && !same_address(&text, &url) {
             self.put(&format!(" ({url})"), Style::MUTED);
         }

@@ -10,7 +10,7 @@ use super::super::style::{Ink, Line, Link, Style};
 use super::super::table::{Cell, Table};
 use super::super::theme::{self, Glyphs};
 use super::super::wrap::Wrapper;
-use super::super::{Options, sanitize};
+use super::super::{ColorDepth, Options, sanitize};
 use super::blocks::{Block, LONG_PARAGRAPH, Sink};
 use super::flow::formula_rows;
 use super::heal::heal;
@@ -117,7 +117,11 @@ impl Layout {
     }
 
     fn context<'a>(&self, refs: &'a Refs) -> Context<'a> {
-        Context { refs, hyperlinks: self.options.hyperlinks }
+        Context {
+            refs,
+            hyperlinks: self.options.hyperlinks,
+            colored: self.options.color != ColorDepth::None,
+        }
     }
 
     /// Cells between the prefix and the right edge.

@@ -9,7 +9,10 @@ use super::blocks::Blocks;
 use super::layout::Layout;
 
 /// Bytes of a line that are taken at a time if it is text of a paragraph.
-const FRAGMENT: usize = 4096;
+const FRAGMENT: usize = 2048;
+
+/// As much of a line that is taken whole is looked at before it ends: far more than a screenful.
+const MAX_AHEAD: usize = 1 << 16;
 
 /// Markdown being written.
 #[derive(Clone, Debug)]
@@ -87,7 +90,8 @@ impl Markdown {
         if self.progress == Progress::Begun {
             blocks.more(&self.line, &mut layout);
         } else if !is_undecided(&self.line) {
-            blocks.line(&self.line, &mut layout);
+            let seen = self.line.floor_char_boundary(MAX_AHEAD);
+            blocks.line(&self.line[..seen], &mut layout);
         }
         blocks.finish_ahead(&mut layout);
         let mut lines = layout.take();

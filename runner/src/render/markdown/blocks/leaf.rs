@@ -6,6 +6,9 @@ use super::super::settled;
 use super::super::starts::{self, Align, HtmlEnd};
 use super::{Block, Blocks, LONG_PARAGRAPH, Leaf, Paragraph, Sink};
 
+/// A formula longer than this is none.
+const MAX_FORMULA: usize = 1 << 14;
+
 impl Blocks {
     /// Whether the open leaf takes the line, whatever it looks like.
     pub(super) fn continue_leaf(&mut self, cursor: &mut Cursor<'_>, sink: &mut impl Sink) -> bool {
@@ -59,6 +62,12 @@ impl Blocks {
         text.push('\n');
         let Some(at) = line.find(*close) else {
             text.push_str(line);
+            if text.len() > MAX_FORMULA {
+                let (text, gap) = (std::mem::take(text), *gap);
+                self.leaf =
+                    Leaf::Paragraph(Paragraph { text, gap, begun: false, limit: LONG_PARAGRAPH });
+                self.relieve(sink);
+            }
             return;
         };
         text.push_str(&line[..at]);
@@ -198,29 +207,31 @@ impl Blocks {
         self.leaf = Leaf::Table;
     }
 
+    /// Whether the line opens a formula on rows of its own, or is one.
     pub(super) fn start_formula(&mut self, text: &str, depth: usize, sink: &mut impl Sink) -> bool {
         let close = match text.get(..2) {
             Some("$$") => "$$",
             Some(r"\[") => r"\]",
             _ => return false,
         };
-        let rest = &text[2..];
-        if let Some(at) = rest.find(close) {
-            let after = &rest[at + 2..];
-            let alone = !rest[..at].trim().is_empty() && !after.chars().any(char::is_alphanumeric);
-            if alone && !after.contains(['$', '\\']) {
+        let inner = &text[2..];
+        if let Some((tex, after)) = inner.split_once(close) {
+            let alone = !after.contains(|c: char| c.is_alphanumeric() || c == '$' || c == '\\');
+            let whole = alone && !tex.trim().is_empty();
+            if whole {
                 let gap = self.replace(depth, Leaf::None, sink);
-                let whole = format!("{}{}", &rest[..at], after.trim());
-                sink.block(Block::Formula(&whole), gap, &self.refs);
+                let tex = format!("{tex}{}", after.trim());
+                sink.block(Block::Formula(&tex), gap, &self.refs);
             }
-            return alone && !after.contains(['$', '\\']);
+            return whole;
         }
-        let plausible = rest.trim().is_empty() || rest.contains(['\\', '^', '_', '=', '{', '+']);
-        if plausible && !rest.starts_with('$') {
+        let plausible = inner.trim().is_empty() || inner.contains(['\\', '^', '_', '=', '{', '+']);
+        let opens = plausible && !inner.starts_with('$');
+        if opens {
             let gap = self.replace(depth, Leaf::None, sink);
             self.leaf = Leaf::Formula { text: text.to_owned(), close, gap };
         }
-        plausible && !rest.starts_with('$')
+        opens
     }
 
     /// Hands on what is settled of a long paragraph.
