@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::project::Project;
 use crate::render::sanitize;
 use crate::tools::toolbox::Toolbox;
-use crate::tools::wasm::{Compiler, JAVASCRIPT, Loader};
+use crate::tools::wasm::{Compiler, Loader, javascript};
 use crate::trust::{self, Origin, Trust};
 use cli::ToolCommand;
 
@@ -79,7 +79,7 @@ impl Toolkit<'_> {
 
     /// Loads modules as the agent does.
     fn loader(&self) -> Loader {
-        Loader::new(&self.env.cache_dir, Compiler::own_binary(self.env), Some(JAVASCRIPT))
+        Loader::new(&self.env.cache_dir, Compiler::own_binary(self.env), Some(javascript::SHARED))
     }
 
     /// The project's tools, looked at once.
