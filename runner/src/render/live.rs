@@ -15,6 +15,8 @@ use super::width::{is_contested, width};
 
 const SYNC_ON: &str = "\x1b[?2026h";
 const SYNC_OFF: &str = "\x1b[?2026l";
+const CURSOR_OFF: &str = "\x1b[?25l";
+const CURSOR_ON: &str = "\x1b[?25h";
 const WRAP_OFF: &str = "\x1b[?7l";
 const WRAP_ON: &str = "\x1b[?7h";
 
@@ -32,6 +34,17 @@ pub struct Live<W: Write> {
     wrapping: bool,
     /// What has to be written before anything else.
     pending: String,
+    /// Where in the live region the cursor stands instead, for someone to type there.
+    parked: Option<Spot>,
+}
+
+/// A place in the live region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The row, from 0.
+    pub row: usize,
+    /// The cell in it, from 0.
+    pub cell: usize,
 }
 
 /// Cells in a row and rows on the screen.
@@ -63,6 +76,7 @@ impl<W: Write> Live<W> {
             shown: Vec::new(),
             wrapping: false,
             pending: String::new(),
+            parked: None,
         }
     }
 
@@ -79,8 +93,28 @@ impl<W: Write> Live<W> {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn update(&mut self, committed: &[Line], mut tail: Vec<Line>) -> io::Result<()> {
-        tail.drain(..tail.len().saturating_sub(self.capacity()));
+    pub fn update(&mut self, committed: &[Line], tail: Vec<Line>) -> io::Result<()> {
+        self.update_at(committed, tail, None)
+    }
+
+    /// As [`Self::update`], with the cursor at a place among the lines of the live region.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn update_at(
+        &mut self,
+        committed: &[Line],
+        mut tail: Vec<Line>,
+        cursor: Option<Spot>,
+    ) -> io::Result<()> {
+        let above = tail.len().saturating_sub(self.capacity());
+        tail.drain(..above);
+        let cursor = cursor.filter(|_| !tail.is_empty()).map(|spot| Spot {
+            row: spot.row.saturating_sub(above).min(tail.len() - 1),
+            cell: spot.cell.min(usize::from(self.size.width).saturating_sub(1)),
+        });
+        let parked = self.parked.take();
+        let before = parked.map_or_else(String::new, |spot| self.leave(spot));
         let mut drawing = Drawing {
             rows: committed.iter().chain(&tail).collect(),
             tail: tail.len(),
@@ -91,18 +125,42 @@ impl<W: Write> Live<W> {
         drawing.draw();
         let (mut out, mut moved) = (drawing.out, drawing.moved);
         self.shown = tail;
+        self.parked = cursor;
         if !self.pending.is_empty() {
             out.insert_str(0, &std::mem::take(&mut self.pending));
             moved = true;
         }
-        if out.is_empty() {
+        if out.is_empty() && parked == cursor {
             return Ok(());
+        }
+        if parked.is_some() || cursor.is_some() {
+            let place = cursor.map_or_else(String::new, |spot| self.enter(spot));
+            out = format!("{CURSOR_OFF}{before}{out}{place}{CURSOR_ON}");
+            moved = true;
         }
         if moved {
             out = format!("{SYNC_ON}{out}{SYNC_OFF}");
         }
         self.out.write_all(out.as_bytes())?;
         self.out.flush()
+    }
+
+    /// From behind the last row to a place in the live region.
+    fn enter(&self, spot: Spot) -> String {
+        match self.shown.len() - 1 - spot.row {
+            0 => format!("\x1b[{}G", spot.cell + 1),
+            up => format!("\x1b[{up}A\x1b[{}G", spot.cell + 1),
+        }
+    }
+
+    /// From a place in the live region to behind the last row.
+    fn leave(&mut self, spot: Spot) -> String {
+        self.wrapping = false;
+        let cell = self.shown.last().map_or(0, Line::width);
+        match (self.shown.len()).saturating_sub(1 + spot.row) {
+            0 => format!("\x1b[{}G", cell + 1),
+            down => format!("\x1b[{down}B\x1b[{}G", cell + 1),
+        }
     }
 
     /// Takes the live region off the screen; the cursor is then where it began.
@@ -119,11 +177,17 @@ impl<W: Write> Live<W> {
             return;
         }
         if !self.shown.is_empty() {
-            let rows = match self.abilities.reflows {
-                true => reflowed(&self.shown, usize::from(size.width)),
-                false => self.shown.len(),
+            let width = usize::from(size.width);
+            let up = match (self.parked.take(), self.abilities.reflows) {
+                (None, true) => reflowed(&self.shown, width) - 1,
+                (None, false) => self.shown.len() - 1,
+                (Some(Spot { row: 0, cell }), true) => cell / width.max(1),
+                (Some(Spot { row, cell }), true) => {
+                    reflowed(&self.shown[..row], width) + cell / width.max(1)
+                }
+                (Some(spot), false) => spot.row,
             };
-            let up = (rows - 1).min(usize::from(size.height).saturating_sub(1));
+            let up = up.min(usize::from(size.height).saturating_sub(1));
             if up > 0 {
                 _ = write!(self.pending, "\x1b[{up}A");
             }

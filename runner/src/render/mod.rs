@@ -21,14 +21,15 @@ mod width;
 mod wrap;
 
 pub use ansi::Encoder;
-pub use code::highlight;
+pub use code::{highlight, split};
 pub use color::ColorDepth;
-pub use live::{Abilities, Live, Size};
+pub use live::{Abilities, Live, Size, Spot};
 pub use markdown::Markdown;
 pub use options::Options;
 pub use sanitize::sanitize;
 pub use style::{Ink, Line, Span, Style};
 pub use width::width;
+pub use wrap::wrap;
 
 #[cfg(test)]
 mod tests;

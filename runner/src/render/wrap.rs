@@ -10,6 +10,19 @@ use super::sanitize;
 use super::style::{Line, Link, Style};
 use super::width::{breaks_between, cluster_width, fitting};
 
+/// Text of one style as rows of at most `avail` cells.
+#[must_use]
+pub fn wrap(text: &str, style: Style, avail: usize) -> Vec<Line> {
+    let mut wrapper = Wrapper::new(avail);
+    for (n, line) in text.lines().enumerate() {
+        if n > 0 {
+            wrapper.line_break();
+        }
+        wrapper.push_verbatim(line, style, None);
+    }
+    wrapper.finish()
+}
+
 /// Text being wrapped.
 #[derive(Clone, Debug)]
 pub(crate) struct Wrapper {

@@ -106,12 +106,7 @@ impl Layout {
         Ok(Block::stack(vec![num, Block::line(rule), den], 1))
     }
 
-    fn root(
-        &self,
-        index: Option<&[Node]>,
-        body: &[Node],
-        style: Style,
-    ) -> Result<Block, TooWide> {
+    fn root(&self, index: Option<&[Node]>, body: &[Node], style: Style) -> Result<Block, TooWide> {
         let body_block = self.row(body, style)?;
         let sign = inline::root_sign(index);
         if !body_block.is_tall() {
@@ -121,10 +116,13 @@ impl Layout {
             }
             // The line of the sign, from the row above.
             let over = format!(" {}", "_".repeat(body_block.width));
-            return Ok(Block::beside([(0, Block::line(sign)), (0, body_block)]).with_row_above(over));
+            return Ok(
+                Block::beside([(0, Block::line(sign)), (0, body_block)]).with_row_above(over)
+            );
         }
         let height = body_block.height();
-        let mut rows = vec![format!("{}{}", " ".repeat(height + 1), "_".repeat(body_block.width + 1))];
+        let mut rows =
+            vec![format!("{}{}", " ".repeat(height + 1), "_".repeat(body_block.width + 1))];
         for (at, row) in body_block.rows.iter().enumerate() {
             let stroke = height - 1 - at;
             let start = if at + 1 == height { "╲" } else { " " };

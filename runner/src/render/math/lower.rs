@@ -180,10 +180,9 @@ impl Lowering<'_> {
                 word(&"_".repeat(super::spacing::cells(n.width.number as f32)), out);
             }
             P::Cr(_) => out.push(Node::Newline),
-            P::Tag(n) => out.push(Node::Tag {
-                body: self.list(&n.body, font),
-                tag: self.list(&n.tag, font),
-            }),
+            P::Tag(n) => {
+                out.push(Node::Tag { body: self.list(&n.body, font), tag: self.list(&n.tag, font) })
+            }
             P::Includegraphics(n) => word(&n.alt, out),
             P::Array(n) => out.push(Node::Table(self.table(n, font))),
             P::CdLabel(n) => out.extend(self.arg(&n.label, font)),
@@ -279,7 +278,8 @@ impl Lowering<'_> {
     }
 
     fn fraction(&self, node: &ParseNodeGenfrac, font: Font) -> Node {
-        let delimiter = |d: &Option<String>| d.as_ref().map_or(String::new(), |d| self.delimiter(d));
+        let delimiter =
+            |d: &Option<String>| d.as_ref().map_or(String::new(), |d| self.delimiter(d));
         Node::Frac {
             num: self.arg(&node.numer, font),
             den: self.arg(&node.denom, font),

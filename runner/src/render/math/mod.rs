@@ -76,19 +76,13 @@ fn one_line(nodes: &[Node]) -> String {
 fn parse(tex: &str) -> Option<Vec<Node>> {
     static KATEX: LazyLock<KatexContext> = LazyLock::new(KatexContext::default);
     let source = rewrite::rewrite(tex, &KATEX).ok()?;
-    let settings = Settings::builder()
-        .display_mode(true)
-        .throw_on_error(false)
-        .max_expand(100_000)
-        .build();
+    let settings =
+        Settings::builder().display_mode(true).throw_on_error(false).max_expand(100_000).build();
     // The last resort against a bug in the parser; those known are kept away from it.
     let parsed =
         catch_unwind(AssertUnwindSafe(|| katex::parse(&KATEX, &source.tex, &settings))).ok()?;
-    let lowering = Lowering {
-        symbols: &KATEX.symbols,
-        verbatim: &source.verbatim,
-        fences: Cell::new(0),
-    };
+    let lowering =
+        Lowering { symbols: &KATEX.symbols, verbatim: &source.verbatim, fences: Cell::new(0) };
     Some(lowering.list(&parsed.ok()?, Font::default()))
 }
 

@@ -20,8 +20,14 @@ const TABLE: &[(Class, &str)] = &[
     (Class::Rel, ARROWS),
     (Class::Bin, OPERATORS),
     (Class::Op, LARGE),
-    (Class::Open, "lBrack ⟦ lbrbrak ❲ lAngle ⟪ llangle ⟪ lbag ⟅ llparenthesis ⦇ Lbrbrak ⟬ lParen ⦅"),
-    (Class::Close, "rBrack ⟧ rbrbrak ❳ rAngle ⟫ rrangle ⟫ rbag ⟆ rrparenthesis ⦈ Rbrbrak ⟭ rParen ⦆"),
+    (
+        Class::Open,
+        "lBrack ⟦ lbrbrak ❲ lAngle ⟪ llangle ⟪ lbag ⟅ llparenthesis ⦇ Lbrbrak ⟬ lParen ⦅",
+    ),
+    (
+        Class::Close,
+        "rBrack ⟧ rbrbrak ❳ rAngle ⟫ rrangle ⟫ rbag ⟆ rrparenthesis ⦈ Rbrbrak ⟭ rParen ⦆",
+    ),
 ];
 
 /// Text symbols; the parser takes these in text only.
@@ -141,7 +147,10 @@ mod tests {
     fn the_tables_are_pairs_of_a_name_and_a_character() {
         for (name, c, _) in extra() {
             assert!(name.bytes().all(|b| b.is_ascii_alphabetic()), "{name} {c}");
-            assert!(!c.is_empty() && !c.starts_with(|c: char| c.is_ascii_alphabetic()), "{name} {c}");
+            assert!(
+                !c.is_empty() && !c.starts_with(|c: char| c.is_ascii_alphabetic()),
+                "{name} {c}"
+            );
         }
     }
 }

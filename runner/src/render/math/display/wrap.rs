@@ -63,7 +63,8 @@ impl Layout {
     fn rows_apart(&self, table: &Table) -> Result<Vec<Block>, TooWide> {
         let mut blocks = Vec::new();
         for row in &table.rows {
-            let goes_on = !blocks.is_empty() && row.cells.first().is_some_and(|cell| is_empty(cell));
+            let goes_on =
+                !blocks.is_empty() && row.cells.first().is_some_and(|cell| is_empty(cell));
             let mut nodes = row.cells.concat();
             if let Some(tag) = &row.tag {
                 nodes.push(Node::Space(2.0));

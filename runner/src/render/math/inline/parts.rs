@@ -57,7 +57,9 @@ fn item(node: &Node, script: bool) -> Item {
         Node::Scripts { base, sub, sup } => {
             scripted(base.as_deref(), sub.as_deref(), sup.as_deref(), script)
         }
-        Node::Frac { num, den, bar: true, left, right, .. } if left.is_empty() && right.is_empty() => {
+        Node::Frac { num, den, bar: true, left, right, .. }
+            if left.is_empty() && right.is_empty() =>
+        {
             fraction(num, den, script)
         }
         Node::Frac { num, den, bar, left, right, .. } => {
@@ -214,12 +216,7 @@ fn marked(text: &str, mark: char) -> String {
 }
 
 /// Scripts as raised and lowered characters, or marked with `^` and `_`.
-fn scripted(
-    base: Option<&Node>,
-    sub: Option<&[Node]>,
-    sup: Option<&[Node]>,
-    script: bool,
-) -> Item {
+fn scripted(base: Option<&Node>, sub: Option<&[Node]>, sup: Option<&[Node]>, script: bool) -> Item {
     let mut base = match base {
         Some(base) => item(base, script),
         None => Item::new("", Bound::Whole, Class::Ord),
@@ -269,11 +266,8 @@ fn script_text(mark: char, nodes: &[Node], convert: fn(&str) -> Option<String>) 
         return Script { text, marked: false, bare: false };
     }
     let bare = text.graphemes(true).count() == 1;
-    let text = if bare || piece.bracketed {
-        format!("{mark}{text}")
-    } else {
-        format!("{mark}({text})")
-    };
+    let text =
+        if bare || piece.bracketed { format!("{mark}{text}") } else { format!("{mark}({text})") };
     Script { text, marked: true, bare }
 }
 

@@ -8,13 +8,21 @@ use super::super::tree::Class;
 
 pub(super) enum Command {
     /// Replaced by `body`, with `#1` … for the arguments; a star after the name is dropped.
-    Template { arguments: usize, body: &'static str },
+    Template {
+        arguments: usize,
+        body: &'static str,
+    },
     /// A character the parser has no command for.
     Symbol(&'static str, Class),
     /// The name of a function.
-    Operator { name: &'static str, limits: bool },
+    Operator {
+        name: &'static str,
+        limits: bool,
+    },
     /// Says nothing in a terminal; dropped with its arguments.
-    Drop { arguments: usize },
+    Drop {
+        arguments: usize,
+    },
     /// Takes text, as the parser's command of this name.
     Text(&'static str),
     Special(Special),
@@ -34,9 +42,15 @@ pub(super) enum Special {
     LineBreak,
     Space,
     Color,
-    ColorBox { colours: usize, as_text: &'static str },
+    ColorBox {
+        colours: usize,
+        as_text: &'static str,
+    },
     Tag,
-    Reference { before: &'static str, after: &'static str },
+    Reference {
+        before: &'static str,
+        after: &'static str,
+    },
     /// Optional arguments that say nothing here.
     Skip,
     Chemistry,
@@ -93,8 +107,8 @@ fn all() -> HashMap<&'static str, Command> {
 fn specials() -> impl Iterator<Item = (&'static str, Special)> {
     use Special::{
         Angle, Begin, Char, Chemistry, CloseGroup, Color, ColorBox, DeclareOperator, Def,
-        Derivative, Dots, End, Left, Let, LineBreak, Middle, NewCommand, Number, OpenGroup, Quantity,
-        Reference, Right, Skip, Space, Tag, Unit,
+        Derivative, Dots, End, Left, Let, LineBreak, Middle, NewCommand, Number, OpenGroup,
+        Quantity, Reference, Right, Skip, Space, Tag, Unit,
     };
     [
         ("begin", Begin),
@@ -170,7 +184,8 @@ const FUNCTIONAL: [&str; 4] = [
     r"\frac{\delta^2#1}{\delta #2\,\delta #3}",
 ];
 
-const BIG: &str = "big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm";
+const BIG: &str =
+    "big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm";
 
 const REFUSED: &str = "message errmessage show expandafter noexpand futurelet catcode csname \
     endcsname input include write openout immediate read special";
