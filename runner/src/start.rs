@@ -164,10 +164,10 @@ fn wanted_session(cli: &Cli, project: &Project, env: &Env, person: bool) -> Resu
         }
         Some("") => bail!("say which session: -r ID (in a terminal, -r lets you choose)"),
         Some(id) => id.to_owned(),
-        None if cli.continue_latest => {
-            session::latest(project).context("there is no session to continue in this project")?
-        }
-        None => return Ok(Some(Wanted::New)),
+        None => match session::latest(project).filter(|_| cli.continue_latest) {
+            Some(id) => id,
+            None => return Ok(Some(Wanted::New)),
+        },
     };
     Ok(Some(Wanted::Id(id)))
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::termios;
 
 use super::live::{Abilities, Live, Size};
-use super::{ColorDepth, Encoder, Markdown, Options, color, math};
+use super::{ColorDepth, Encoder, Markdown, Options, Question, color, math};
 use crate::env::Env;
 
 /// The shortest time between two pictures.
@@ -96,6 +96,9 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     let options = Options::detect(env, size.width, true);
     let encoder = Encoder::new(options.color, options.dark, options.hyperlinks);
     let abilities = Abilities { redraws: color::can_redraw(env), reflows: color::reflows(env) };
+    let mut question = (options.color > ColorDepth::Ansi16).then(|| Question::ask(env));
+    // Only the first picture waits for the answer, and no longer than for the one after it.
+    let mut patience = FRAME;
     let mut live = Live::new(io::stdout(), encoder, size, abilities);
     let mut markdown = Markdown::new(options);
     std::thread::spawn({
@@ -112,6 +115,11 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     let mut drawn = None;
     loop {
         let (text, ended) = collect(&shared, drawn);
+        if let Some(dark) = question.as_mut().and_then(|q| q.is_dark(patience)) {
+            live.set_encoder(Encoder::new(options.color, dark, options.hyperlinks));
+            question = None;
+        }
+        patience = Duration::ZERO;
         let size = terminal_size();
         live.set_size(size);
         markdown.resize(size.width);

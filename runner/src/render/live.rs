@@ -32,8 +32,9 @@ pub struct Live<W: Write> {
     shown: Vec<Line>,
     /// Whether the last row is full and the terminal would wrap by itself now.
     wrapping: bool,
-    /// What has to be written before anything else.
-    pending: String,
+    /// What has to be written before anything else: the way back to the top of a region whose
+    /// rows are on the screen in a shape that is not known any more.
+    way_back: Option<String>,
     /// Where in the live region the cursor stands instead, for someone to type there.
     parked: Option<Spot>,
 }
@@ -75,7 +76,7 @@ impl<W: Write> Live<W> {
             abilities,
             shown: Vec::new(),
             wrapping: false,
-            pending: String::new(),
+            way_back: None,
             parked: None,
         }
     }
@@ -121,15 +122,12 @@ impl<W: Write> Live<W> {
             live: self,
             out: String::new(),
             moved: false,
+            wipes: false,
         };
         drawing.draw();
         let (mut out, mut moved) = (drawing.out, drawing.moved);
         self.shown = tail;
         self.parked = cursor;
-        if !self.pending.is_empty() {
-            out.insert_str(0, &std::mem::take(&mut self.pending));
-            moved = true;
-        }
         if out.is_empty() && parked == cursor {
             return Ok(());
         }
@@ -146,7 +144,8 @@ impl<W: Write> Live<W> {
     }
 
     /// From behind the last row to a place in the live region.
-    fn enter(&self, spot: Spot) -> String {
+    fn enter(&mut self, spot: Spot) -> String {
+        self.wrapping = false;
         match self.shown.len() - 1 - spot.row {
             0 => format!("\x1b[{}G", spot.cell + 1),
             up => format!("\x1b[{up}A\x1b[{}G", spot.cell + 1),
@@ -154,10 +153,9 @@ impl<W: Write> Live<W> {
     }
 
     /// From a place in the live region to behind the last row.
-    fn leave(&mut self, spot: Spot) -> String {
-        self.wrapping = false;
+    fn leave(&self, spot: Spot) -> String {
         let cell = self.shown.last().map_or(0, Line::width);
-        match (self.shown.len()).saturating_sub(1 + spot.row) {
+        match self.shown.len().saturating_sub(1 + spot.row) {
             0 => format!("\x1b[{}G", cell + 1),
             down => format!("\x1b[{down}B\x1b[{}G", cell + 1),
         }
@@ -177,25 +175,33 @@ impl<W: Write> Live<W> {
             return;
         }
         if !self.shown.is_empty() {
-            let width = usize::from(size.width);
+            let width = usize::from(size.width).max(1);
             let up = match (self.parked.take(), self.abilities.reflows) {
                 (None, true) => reflowed(&self.shown, width) - 1,
                 (None, false) => self.shown.len() - 1,
-                (Some(Spot { row: 0, cell }), true) => cell / width.max(1),
+                (Some(Spot { row: 0, cell }), true) => cell / width,
                 (Some(Spot { row, cell }), true) => {
-                    reflowed(&self.shown[..row], width) + cell / width.max(1)
+                    reflowed(&self.shown[..row], width) + cell / width
                 }
                 (Some(spot), false) => spot.row,
             };
             let up = up.min(usize::from(size.height).saturating_sub(1));
-            if up > 0 {
-                _ = write!(self.pending, "\x1b[{up}A");
-            }
-            self.pending.push_str("\x1b[G\x1b[J");
+            let lines = if up > 0 { format!("\x1b[{up}A") } else { String::new() };
+            self.way_back = Some(format!("{lines}\x1b[G"));
             self.shown.clear();
             self.wrapping = false;
         }
         self.size = size;
+    }
+
+    /// Goes on in other colours; what is on the screen keeps its own.
+    pub fn set_encoder(&mut self, encoder: Encoder) {
+        self.encoder = encoder;
+    }
+
+    /// What it writes to.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// What it writes to.
@@ -228,15 +234,22 @@ struct Drawing<'a, W: Write> {
     out: String,
     /// Whether the cursor was moved back.
     moved: bool,
+    /// Whether old text has to be erased behind every row.
+    wipes: bool,
 }
 
 impl<W: Write> Drawing<'_, W> {
     fn draw(&mut self) {
+        if let Some(way_back) = self.live.way_back.take() {
+            self.out = way_back;
+            self.moved = true;
+            self.wipes = true;
+        }
         let shown = self.live.shown.len();
         let kept =
             self.live.shown.iter().zip(&self.rows).take_while(|(a, b)| a.looks_like(b)).count();
         let ends = self.tail == 0 && !self.rows.is_empty();
-        if kept == shown && kept == self.rows.len() && !ends {
+        if kept == shown && kept == self.rows.len() && !ends && !self.wipes {
             return;
         }
         if kept < shown {
@@ -323,7 +336,7 @@ impl<W: Write> Drawing<'_, W> {
         let full = row.width() >= cells;
         self.live.wrapping = full && !contested && from < row.text().len();
         let longer = self.live.shown.get(n).is_some_and(|old| old.width() > row.width());
-        if longer && !full {
+        if (longer || self.wipes) && !full {
             self.out.push_str("\x1b[K");
         }
     }
@@ -331,8 +344,14 @@ impl<W: Write> Drawing<'_, W> {
     /// Erases rows that are left over, and leaves the cursor where the next update expects it.
     fn close(&mut self, kept: usize) {
         let shown = self.live.shown.len();
-        let Some(&last) = self.rows.last() else { return };
-        let left_over = self.rows.len() < shown;
+        let Some(&last) = self.rows.last() else {
+            if self.wipes {
+                self.out.push_str("\x1b[J");
+            }
+            return;
+        };
+        // Never from the top of the screen, which some terminals take for a whole new page.
+        let left_over = self.rows.len() < shown || self.wipes;
         if left_over || self.tail == 0 {
             self.down();
         }

@@ -5,6 +5,7 @@
 //! a terminal unsanitised, for [`Line`] takes no other.
 
 mod ansi;
+mod background;
 mod code;
 pub mod color;
 pub mod command;
@@ -21,6 +22,7 @@ mod width;
 mod wrap;
 
 pub use ansi::Encoder;
+pub use background::Question;
 pub use code::{highlight, split};
 pub use color::ColorDepth;
 pub use live::{Abilities, Live, Size, Spot};

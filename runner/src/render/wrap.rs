@@ -10,17 +10,16 @@ use super::sanitize;
 use super::style::{Line, Link, Style};
 use super::width::{breaks_between, cluster_width, fitting};
 
-/// Text of one style as rows of at most `avail` cells.
+/// Plain text in rows of at most `width` cells; its line ends are kept.
 #[must_use]
-pub fn wrap(text: &str, style: Style, avail: usize) -> Vec<Line> {
-    let mut wrapper = Wrapper::new(avail);
-    for (n, line) in text.lines().enumerate() {
-        if n > 0 {
-            wrapper.line_break();
-        }
+pub fn wrap(text: &str, style: Style, width: usize) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let mut wrapper = Wrapper::new(width);
         wrapper.push_verbatim(line, style, None);
+        rows.extend(wrapper.finish());
     }
-    wrapper.finish()
+    rows
 }
 
 /// Text being wrapped.

@@ -4,6 +4,7 @@
 //! a name has one holder, and a file that wants a taken name is broken, never shadowing. A call carries all it needs:
 //! it holds no borrow of the toolbox, so that a rescan can go on while it runs.
 
+mod call;
 mod names;
 mod slot;
 
@@ -17,10 +18,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
+use self::call::{Place, Target, call};
 use self::names::{Entry, Standing};
 use self::slot::Slot;
 use super::out::OutDir;
-use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
+use super::wasm::{Grants, Known, Loader, Outcome, Sandbox, Scanner, Seen, index};
 use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
@@ -208,7 +210,7 @@ impl Toolbox {
 
     /// Begins with what an earlier process knew.
     fn take_over(&mut self) {
-        for known in Index::load(self.loader.cache(), &self.dir) {
+        for known in index::load(self.loader.cache(), &self.dir) {
             self.scanner.assume(&known.file, known.stamp);
             self.slots.push(Slot::known(known));
         }
@@ -291,7 +293,7 @@ impl Toolbox {
             return;
         }
         let known: Vec<Known> = self.slots.iter_mut().filter_map(Slot::record).collect();
-        Index::save(self.loader.cache(), &self.dir, known);
+        index::save(self.loader.cache(), &self.dir, &known);
     }
 
     fn shown(&self, slot: &Slot) -> String {
@@ -331,63 +333,6 @@ impl Toolbox {
         let names: Vec<&str> = self.names().collect();
         format!("there is no tool `{name}`.{hint} The tools are: {}", names.join(", "))
     }
-}
-
-/// What a name stands for at the moment of a call.
-enum Target {
-    Ready(Arc<Tool>, Place),
-    Pending(Arc<super::wasm::Pending>, Place),
-    Broken(String),
-    Unknown(String),
-}
-
-/// Where a tool is and what it may do.
-struct Place {
-    file: String,
-    path: PathBuf,
-    stem: String,
-    grants: Arc<Grants>,
-}
-
-async fn call(
-    target: Target,
-    arguments: &str,
-    loader: &Loader,
-    sandbox: &Sandbox,
-    cx: &CallContext<'_>,
-) -> Outcome {
-    let failed = |text: String| Outcome { status: ToolStatus::Failed, text };
-    let (tool, place) = match target {
-        Target::Unknown(text) | Target::Broken(text) => return failed(text),
-        Target::Ready(tool, place) => (tool, place),
-        Target::Pending(pending, place) => match pending.wait().await {
-            Ok(tool) => (tool.clone(), place),
-            Err(broken) => return failed(broken.report(&place.file)),
-        },
-    };
-    let arguments = match tool.check(arguments) {
-        Ok(arguments) => arguments,
-        Err(text) => return failed(text),
-    };
-    let code = match tool.code().or_else(|| loader.compiled(&tool)) {
-        Some(code) => code,
-        None => {
-            let loaded = loader.load(place.path.clone(), true).wait().await.clone();
-            match loaded.map(|loaded| (loaded.hash == tool.hash, loaded.code())) {
-                Ok((true, Some(code))) => code,
-                Ok(_) => return failed(format!("{} has just changed; call it again", place.file)),
-                Err(broken) => return failed(broken.report(&place.file)),
-            }
-        }
-    };
-    let call = Call {
-        code: &code,
-        stem: &place.stem,
-        grants: place.grants,
-        sandbox,
-        arguments: &arguments,
-    };
-    run(call, cx).await
 }
 
 /// What is granted; the error when the file is not a grants file.

@@ -85,6 +85,8 @@ struct Printer {
     view: Option<ReplyView>,
     /// Whether the answer is on the terminal already.
     drawn: bool,
+    /// Whether anything is above.
+    traced: bool,
     started: Instant,
     steps: u32,
     spent: Usage,
@@ -99,6 +101,7 @@ impl Printer {
             blocks: Blocks::plain(color::ascii_only(env)),
             view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
             drawn: false,
+            traced: false,
             started: Instant::now(),
             steps: 0,
             spent: Usage::default(),
@@ -111,6 +114,9 @@ impl Printer {
             Event::StepStarted { step } => self.steps = step,
             Event::Text(text) => {
                 if let Some(view) = &mut self.view {
+                    if self.traced {
+                        view.gap();
+                    }
                     view.push(&text);
                 }
             }
@@ -130,11 +136,11 @@ impl Printer {
                     let text = reply.content.unwrap_or_default();
                     let lines: Vec<Line> =
                         text.lines().map(|l| Line::of(l, Default::default())).collect();
-                    self.trace(&lines);
+                    self.block(&lines);
                 }
             }
             Event::ToolStarted { name, arguments, .. } => {
-                self.trace(&self.blocks.call(&name, &arguments))
+                self.block(&self.blocks.call(&name, &arguments));
             }
             Event::ToolFinished { result, .. } => self.trace(&self.blocks.result(&result)),
             Event::Tools(changes) => self.trace(&self.blocks.tools(&changes)),
@@ -155,10 +161,19 @@ impl Printer {
         }
     }
 
+    /// A block of its own, with room above it.
+    fn block(&mut self, lines: &[Line]) {
+        if self.traced {
+            self.trace(&[Line::new()]);
+        }
+        self.trace(lines);
+    }
+
     fn trace(&mut self, lines: &[Line]) {
         if let Some(view) = &mut self.view {
             view.finish();
         }
+        self.traced |= !lines.is_empty();
         let mut text = String::new();
         for line in lines {
             self.encoder.line(line, &mut text);
@@ -175,7 +190,7 @@ impl Printer {
                     return Exit::Failed;
                 }
                 let summary = self.blocks.summary(self.steps, &self.spent, self.started.elapsed());
-                self.trace(&[summary]);
+                self.block(&[summary]);
             }
             TurnEnd::Failed(reason) => self.trace(&self.blocks.failure(reason)),
             TurnEnd::Interrupted => self.trace(&self.blocks.note(Level::Warning, "interrupted")),

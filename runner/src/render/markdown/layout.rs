@@ -57,6 +57,8 @@ struct OpenHtml {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     options: Options,
+    /// The style of text that nothing else styles.
+    base: Style,
     frames: Vec<Frame>,
     lines: Vec<Line>,
     paragraph: Option<Wrapper>,
@@ -68,7 +70,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: Options, base: Style) -> Self {
         let root = Frame {
             first: None,
             rest: Line::new(),
@@ -78,6 +80,7 @@ impl Layout {
         };
         Self {
             options,
+            base,
             frames: vec![root],
             lines: Vec::new(),
             paragraph: None,
@@ -126,7 +129,7 @@ impl Layout {
 
     fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
-            *self = Self::new(self.options);
+            *self = Self::new(self.options, self.base);
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
@@ -220,7 +223,7 @@ impl Layout {
             }
         };
         let text = self.shown(text, refs);
-        inline::render(&text, self.context(refs), Style::PLAIN, &mut wrapper);
+        inline::render(&text, self.context(refs), self.base, &mut wrapper);
         if ends {
             self.rows(wrapper.finish());
         } else {
@@ -279,7 +282,7 @@ impl Layout {
     fn table_row(&mut self, text: &str, refs: &Refs) {
         let context = self.context(refs);
         if let Some(table) = &mut self.table {
-            table.push(cells(text, context, Style::PLAIN));
+            table.push(cells(text, context, self.base));
         }
     }
 
@@ -338,7 +341,7 @@ impl Sink for Layout {
             Block::HtmlEnd => self.html(None),
             Block::Table { head, aligns } => {
                 self.begin(Kind::Other, gap);
-                let head = cells(head, self.context(refs), Style::PLAIN.bold());
+                let head = cells(head, self.context(refs), self.base.bold());
                 self.table = Some(Table::new(head, aligns));
             }
             Block::TableRow(text) => self.table_row(text, refs),

@@ -4,7 +4,7 @@
 //! text alone, not on how it was cut; each byte is parsed a bounded number of times.
 
 use super::super::options::Options;
-use super::super::style::Line;
+use super::super::style::{Line, Style};
 use super::blocks::Blocks;
 use super::layout::Layout;
 
@@ -38,9 +38,15 @@ impl Markdown {
     /// Nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
+        Self::styled(options, Style::PLAIN)
+    }
+
+    /// Nothing yet; text that nothing else styles will have this style.
+    #[must_use]
+    pub fn styled(options: Options, base: Style) -> Self {
         Self {
             blocks: Blocks::new(),
-            layout: Layout::new(options),
+            layout: Layout::new(options, base),
             line: String::new(),
             progress: Progress::Untouched,
             after_return: false,

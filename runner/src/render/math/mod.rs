@@ -18,6 +18,8 @@ mod scripts;
 mod source;
 mod spacing;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::borrow::Cow;
@@ -73,8 +75,10 @@ fn one_line(nodes: &[Node]) -> String {
     line
 }
 
+/// The parser's tables, built when the first formula comes.
+static KATEX: LazyLock<KatexContext> = LazyLock::new(KatexContext::default);
+
 fn parse(tex: &str) -> Option<Vec<Node>> {
-    static KATEX: LazyLock<KatexContext> = LazyLock::new(KatexContext::default);
     let source = rewrite::rewrite(tex, &KATEX).ok()?;
     let settings =
         Settings::builder().display_mode(true).throw_on_error(false).max_expand(100_000).build();

@@ -104,7 +104,7 @@ impl<'a> Source<'a> {
         let Some(first) = after.chars().next() else {
             // A backslash at the very end.
             self.rest = after;
-            return Some(Token::Escape(' '));
+            return Some(Token::Verbatim("\\"));
         };
         if end == 0 {
             self.rest = &after[first.len_utf8()..];

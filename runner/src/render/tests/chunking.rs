@@ -189,3 +189,33 @@ fn a_wide_table_streamed_by_characters_is_aligned_and_whole() {
     assert_eq!(bars(&shown[3]), bars(&shown[0]));
     assert!(shown[3].contains("last"));
 }
+
+#[test]
+fn a_resize_while_streaming_neither_repeats_nor_loses_a_word() {
+    let words: Vec<_> = (0..120).map(|n| format!("w{n}")).collect();
+    let text = words.join(" ");
+    let mut size = Size { width: 60, height: 30 };
+    let mut markdown = Markdown::new(options(size.width));
+    let mut live = Live::new(
+        Vec::new(),
+        Encoder::new(ColorDepth::None, true, false),
+        size,
+        Abilities { redraws: true, reflows: false },
+    );
+    let mut terminal = vt100::Parser::new(30.try_into().unwrap(), 60.try_into().unwrap(), 100);
+    for (n, piece) in pieces(&text, &[5]).enumerate() {
+        if n % 20 == 19 {
+            size.width = [30, 45, 60][n / 20 % 3];
+            terminal.screen_mut().set_size(30.try_into().unwrap(), size.width.try_into().unwrap());
+            live.set_size(size);
+            markdown.resize(size.width);
+        }
+        markdown.push(piece);
+        live.update(&[], markdown.tail(live.capacity())).unwrap();
+        terminal.process(&std::mem::take(live.get_mut()));
+    }
+    live.update(&markdown.finish(), Vec::new()).unwrap();
+    terminal.process(live.get_mut());
+    let shown = terminal.screen().contents();
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), words);
+}

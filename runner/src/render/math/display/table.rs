@@ -130,7 +130,7 @@ impl<'a> Grid<'a> {
 
     fn rules(&mut self, rules: &[bool], top: bool) {
         for dashed in rules {
-            let bottom = !top && self.rows.len() > 0 && self.bases.len() == self.table.rows.len();
+            let bottom = !top && !self.rows.is_empty() && self.bases.len() == self.table.rows.len();
             let row = self.rule(if *dashed { '┄' } else { '─' }, top, bottom);
             self.ruled = true;
             self.rows.push(row);

@@ -87,7 +87,10 @@ fn columns(array: &ParseNodeArray, width: usize, kind: TableKind) -> (Vec<Column
                 };
                 let scale = if kind == TableKind::Aligned { 4.0 } else { 2.0 };
                 let mut gap = if columns.is_empty() { 0 } else { (gap * scale).round() as usize };
-                if kind == TableKind::Aligned && !columns.is_empty() && columns.len() % 2 == 0 {
+                if kind == TableKind::Aligned
+                    && !columns.is_empty()
+                    && columns.len().is_multiple_of(2)
+                {
                     // Pairs of an alignat touch in print, where letters are told apart by shape.
                     gap = gap.max(2);
                 }

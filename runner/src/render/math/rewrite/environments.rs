@@ -105,7 +105,6 @@ impl<'a> Rewriter<'a> {
             return Ok(());
         };
         self.enter(FrameKind::Environment(known), false)?;
-        self.chain = 0;
         if known.target.is_empty() {
             self.out.push('{');
             return Ok(());

@@ -7,43 +7,6 @@ use super::super::tree::Class;
 use super::commands::{Command, Special};
 use super::{Broken, FrameKind, Rewriter, with_backslash};
 
-/// Commands that may follow `\left` and `\big`.
-const DELIMITERS: &[&str] = &[
-    "langle",
-    "rangle",
-    "lang",
-    "rang",
-    "lt",
-    "gt",
-    "lvert",
-    "rvert",
-    "lVert",
-    "rVert",
-    "vert",
-    "Vert",
-    "lfloor",
-    "rfloor",
-    "lceil",
-    "rceil",
-    "lbrace",
-    "rbrace",
-    "lbrack",
-    "rbrack",
-    "lparen",
-    "rparen",
-    "lgroup",
-    "rgroup",
-    "lmoustache",
-    "rmoustache",
-    "backslash",
-    "uparrow",
-    "downarrow",
-    "updownarrow",
-    "Uparrow",
-    "Downarrow",
-    "Updownarrow",
-];
-
 impl<'a> Rewriter<'a> {
     pub(super) fn run(&mut self, word: &'a str, command: &'static Command) -> Result<(), Broken> {
         match command {
@@ -163,10 +126,10 @@ impl<'a> Rewriter<'a> {
         self.out.push('\\');
         self.out.push_str(name);
         self.out.push(' ');
+        self.chain += 1;
         match self.source.next_solid().ok_or(Broken)? {
             Token::Open => {
                 self.enter(FrameKind::Group, true)?;
-                self.chain = 0;
                 self.out.push('{');
                 Ok(())
             }
@@ -178,94 +141,6 @@ impl<'a> Rewriter<'a> {
                 self.close()
             }
         }
-    }
-
-    fn left(&mut self) -> Result<(), Broken> {
-        self.enter(FrameKind::Left, false)?;
-        self.chain = 0;
-        self.out.push_str(r"\left");
-        if self.delimiter()? {
-            return Ok(());
-        }
-        // A bracket the parser cannot stretch: set beside an empty one.
-        match self.source.peek_solid() {
-            Some(Token::Word(_)) => self.out.push('.'),
-            _ => return Err(Broken),
-        }
-        Ok(())
-    }
-
-    fn right(&mut self) -> Result<(), Broken> {
-        self.chain = 0;
-        let before = self.out.len();
-        self.out.push_str(r"\right");
-        if !self.delimiter()? {
-            self.out.truncate(before);
-            match self.source.next_solid() {
-                Some(token @ Token::Word(_)) => self.token(token)?,
-                _ => return Err(Broken),
-            }
-            self.out.push_str(r"\right.");
-        }
-        match self.leave()? {
-            FrameKind::Left => Ok(()),
-            _ => Err(Broken),
-        }
-    }
-
-    fn middle(&mut self) -> Result<(), Broken> {
-        let fenced = self.frames.iter().any(|frame| matches!(frame.kind, FrameKind::Left));
-        if fenced {
-            self.out.push_str(r"\middle");
-        }
-        if self.delimiter()? { Ok(()) } else { Err(Broken) }
-    }
-
-    /// `\big` and its kin; before what is no delimiter they say nothing.
-    fn big(&mut self, word: &str) -> Result<(), Broken> {
-        let before = self.out.len();
-        self.out.push('\\');
-        self.out.push_str(word);
-        self.out.push(' ');
-        if self.source.peek_solid() == Some(Token::Open) {
-            let group = self.argument()?;
-            if let [only] = group.as_slice()
-                && is_delimiter(*only)
-            {
-                self.source.push(*only);
-            } else {
-                self.out.truncate(before);
-                self.source.push(Token::Close);
-                self.source.push_all(&group);
-                self.source.push(Token::Open);
-                return Ok(());
-            }
-        }
-        if !self.source.peek_solid().is_some_and(is_delimiter) {
-            self.out.truncate(before);
-            return Ok(());
-        }
-        self.delimiter().map(drop)
-    }
-
-    /// Writes the delimiter that follows, if one does. A brace without its backslash is taken
-    /// for the brace.
-    fn delimiter(&mut self) -> Result<bool, Broken> {
-        let Some(token) = self.source.peek_solid() else { return Err(Broken) };
-        match token {
-            Token::Open => self.out.push_str(r"\{"),
-            Token::Close => self.out.push_str(r"\}"),
-            Token::Char(c) if is_delimiter(token) => self.out.push(c),
-            Token::Escape(c) if is_delimiter(token) => self.out.extend(['\\', c]),
-            Token::Word(word) if is_delimiter(token) => {
-                self.out.push('\\');
-                self.out.push_str(word);
-                self.out.push(' ');
-            }
-            _ => return Ok(false),
-        }
-        self.source.next();
-        Ok(true)
     }
 
     /// Whether dots before this stand at the height of the operators.
@@ -369,15 +244,6 @@ impl<'a> Rewriter<'a> {
         }
         self.source.push_all(&tokens);
         Ok(())
-    }
-}
-
-fn is_delimiter(token: Token) -> bool {
-    match token {
-        Token::Char(c) => ".()[]/|<>⟨⟩⌊⌋⌈⌉⟮⟯⎰⎱".contains(c),
-        Token::Escape(c) => matches!(c, '{' | '}' | '|'),
-        Token::Word(word) => DELIMITERS.contains(&word),
-        _ => false,
     }
 }
 
