@@ -31,8 +31,8 @@ pub struct Cli {
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub continue_latest: bool,
 
-    /// Resume the session with this id
-    #[arg(short, long, value_name = "ID")]
+    /// Resume the session with this id, or choose among the recent ones
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
 
     /// Use this model

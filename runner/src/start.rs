@@ -1,6 +1,7 @@
 //! From the command line to a running front end: finds the project, applies settings and trust, opens the session.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
@@ -46,7 +47,10 @@ fn run(cli: &Cli) -> Result<Exit> {
         return Ok(exit);
     }
     let project = Project::find(&env.cwd, env.home.as_deref());
-    let (project, trusted) = judge(cli, project, &env);
+    let person = !cli.print && !cli.json && io::stdin().is_terminal();
+    let Some((project, trusted)) = judge(cli, project, &env, person)? else {
+        return Ok(Exit::Interrupted);
+    };
     let mut overrides = Overrides::default();
     if let Some(model) = &cli.model {
         overrides.set("model", model.as_str().into())?;
@@ -57,23 +61,44 @@ fn run(cli: &Cli) -> Result<Exit> {
         overrides.set("approve", "writes".into())?;
     }
     let (live, warnings) = Live::start(project.clone(), env.clone(), overrides, trusted)?;
-    for warning in warnings {
-        complain("warning", &warning);
-    }
     let scripted = cli.replay.is_some();
     if live.settings().model.is_empty() && !scripted {
         bail!(config::no_model(&project, &env));
     }
     let message = ui::stdin::message(&cli.prompt)?;
-    if cli.print && message.is_none() {
+    if !person && message.is_none() {
         bail!("nothing to answer: give a message, or pipe one in");
     }
     scaffold(&project, &env);
-    let (session, loaded) = open_session(cli, &project, &env)?;
-    let model = model(cli, &env)?;
-    let parts =
-        Parts { project, env: env.clone(), live, model, session, loaded, max_steps: cli.max_steps };
-    run_once(parts, message.unwrap_or_default(), cli.json, &env)
+    let Some(id) = wanted_session(cli, &project, &env, person)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let opened = match id {
+        Wanted::New => (Session::create(&project, env.local_time()), Loaded::default()),
+        Wanted::Id(id) => Session::open(&project, &id)?,
+    };
+    let (session, mut loaded) = opened;
+    let warnings = warnings.into_iter().chain(std::mem::take(&mut loaded.warnings));
+    let (replay, max_steps) = (cli.replay.clone(), cli.max_steps);
+    let start = ui::repl::Start {
+        project: project.clone(),
+        env: env.clone(),
+        model: live.settings().model.clone(),
+        message: message.clone(),
+        warnings: warnings.collect(),
+    };
+    let theirs = env.clone();
+    let parts = move || -> Result<Parts> {
+        let model = model(replay.as_deref(), &theirs)?;
+        Ok(Parts { project, env: theirs, live, model, session, loaded, max_steps })
+    };
+    if person {
+        return ui::repl::run(start, parts);
+    }
+    for warning in start.warnings {
+        complain("warning", &warning);
+    }
+    run_once(parts()?, message.unwrap_or_default(), cli.json, &env)
 }
 
 /// One turn with the one-shot front end.
@@ -85,10 +110,21 @@ pub(crate) fn run_once(parts: Parts, message: String, json: bool, env: &Env) -> 
     runtime.block_on(print(parts, message, json, env))
 }
 
-/// Whether the project's `.autocode/` is obeyed. A project whose state may not even be touched keeps it elsewhere.
-fn judge(cli: &Cli, project: Project, env: &Env) -> (Project, bool) {
-    match trust::assess(&project, env) {
-        Trust::Nothing | Trust::Trusted => (project, true),
+/// Whether the project's `.autocode/` is obeyed; `None` if the person would rather leave. A project whose state may not
+/// even be touched keeps it elsewhere.
+fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<(Project, bool)>> {
+    Ok(match trust::assess(&project, env) {
+        Trust::Nothing | Trust::Trusted => Some((project, true)),
+        Trust::Untrusted(asked) | Trust::Changed(asked) if person && !cli.trust => {
+            match ui::ask::trust(&asked, &env.short(project.root()))? {
+                ui::ask::Answer::Yes => {
+                    trust::grant(&project, env, Origin::Approved)?;
+                    Some((project, true))
+                }
+                ui::ask::Answer::No => Some((project, false)),
+                ui::ask::Answer::Leave => None,
+            }
+        }
         Trust::Untrusted(asked) | Trust::Changed(asked) => {
             if !cli.trust {
                 let files = asked.summary();
@@ -97,14 +133,14 @@ fn judge(cli: &Cli, project: Project, env: &Env) -> (Project, bool) {
                     &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"),
                 );
             }
-            (project, cli.trust)
+            Some((project, cli.trust))
         }
         Trust::Outside(why) => {
             complain("warning", &why);
             let elsewhere = env.cache_dir.join("untouchable");
-            (project.kept_at(elsewhere), false)
+            Some((project.kept_at(elsewhere), false))
         }
-    }
+    })
 }
 
 /// The first run in a project writes `.autocode/`, which is then ours to obey.
@@ -120,24 +156,30 @@ fn scaffold(project: &Project, env: &Env) {
     }
 }
 
-fn open_session(cli: &Cli, project: &Project, env: &Env) -> Result<(Session, Loaded)> {
-    let id = match &cli.resume {
-        Some(id) => Some(id.clone()),
-        None if cli.continue_latest => session::latest(project),
-        None => None,
-    };
-    let Some(id) = id else {
-        return Ok((Session::create(project, env.local_time()), Loaded::default()));
-    };
-    let (session, loaded) = Session::open(project, &id)?;
-    for warning in &loaded.warnings {
-        complain("warning", warning);
-    }
-    Ok((session, loaded))
+/// The session to write.
+enum Wanted {
+    New,
+    Id(String),
 }
 
-fn model(cli: &Cli, env: &Env) -> Result<Rc<dyn Model>> {
-    let Some(file) = &cli.replay else {
+/// What the command line says; `None` if the person chooses no session.
+fn wanted_session(cli: &Cli, project: &Project, env: &Env, person: bool) -> Result<Option<Wanted>> {
+    let id = match cli.resume.as_deref() {
+        Some("") if person && ui::repl::is_for_a_person() => {
+            return Ok(ui::repl::choose_session(project, env)?.map(Wanted::Id));
+        }
+        Some("") => bail!("say which session: -r ID (in a terminal, -r lets you choose)"),
+        Some(id) => id.to_owned(),
+        None => match session::latest(project).filter(|_| cli.continue_latest) {
+            Some(id) => id,
+            None => return Ok(Some(Wanted::New)),
+        },
+    };
+    Ok(Some(Wanted::Id(id)))
+}
+
+fn model(replay: Option<&Path>, env: &Env) -> Result<Rc<dyn Model>> {
+    let Some(file) = replay else {
         return Ok(Rc::new(HttpModel::new(env)));
     };
     let text = std::fs::read_to_string(file)

@@ -53,6 +53,8 @@ impl Inputs {
 
     /// The next input between turns; `None` when the front end has left.
     pub(super) async fn next(&mut self) -> Option<Input> {
+        // What came since may take a message back.
+        self.look();
         if let Some(input) = self.deferred.pop_front() {
             return Some(input);
         }
@@ -60,6 +62,12 @@ impl Inputs {
             Some(message) => Some(Input::Message(message)),
             None => self.receiver.recv().await,
         }
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&mut self) -> bool {
+        self.look();
+        self.messages.is_empty() && self.deferred.is_empty()
     }
 
     /// Messages that have come since the last look, in order.

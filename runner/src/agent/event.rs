@@ -6,7 +6,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::approve::{Answer, Offer};
+use crate::config::Scope;
+use crate::model::ModelInfo;
 use crate::model::message::{Assistant, Usage};
 use crate::tools::{ToolChange, ToolResult};
 
@@ -21,7 +25,15 @@ pub enum Event {
         messages: usize,
         /// Model in force.
         model: String,
+        /// Tokens in context, estimated.
+        context: u64,
+        /// The model's window.
+        window: u64,
+        /// The last words on both sides, if it has any.
+        last: Option<Exchange>,
     },
+    /// Nothing is left to do: the agent waits for an input.
+    Idle,
     /// A user message entered the conversation (a prompt, or a steering message between steps).
     User(String),
     /// A model call begins; steps count from 1 within a turn.
@@ -117,6 +129,17 @@ pub enum Event {
     },
     /// The turn is over; the agent waits for the next message.
     TurnFinished(TurnEnd),
+    /// What the endpoint offers, or one line that says why that is not known.
+    Models(Result<Vec<ModelInfo>, String>),
+}
+
+/// What a person said and what they were answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// The person's message.
+    pub message: String,
+    /// The answer, as far as it came.
+    pub answer: String,
 }
 
 /// How loud a note is.
@@ -162,5 +185,15 @@ pub enum Input {
     /// Between turns: go on with the session of this id.
     Resume(String),
     /// Between turns: a setting for this session only, as JSON; `None` takes it back.
-    Set(String, Option<serde_json::Value>),
+    Set(String, Option<Value>),
+    /// Between turns: a setting kept in a file; `None` takes it out of there.
+    Save(String, Option<Value>, Scope),
+    /// Between turns: the person's own command in the agent's shell; the model sees it with the next message.
+    Shell(String),
+    /// Between turns: tell the settings and their sources, or one of them, as a note.
+    Settings(Option<String>),
+    /// Between turns: tell the tools, as a note.
+    Tools,
+    /// Between turns: ask the endpoint for its models.
+    Models,
 }

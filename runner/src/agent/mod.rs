@@ -12,10 +12,13 @@ mod conversation;
 pub mod event;
 mod refresh;
 mod sessions;
+mod shell;
 mod subagent;
+mod tell;
 mod turn;
 
 pub use channel::{Events, Interrupt};
+pub use shell::SHELL_CALL;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,7 +37,7 @@ use crate::tools::wasm::{Compiler, Loader, javascript};
 use approval::Gate;
 use channel::Inputs;
 use conversation::Conversation;
-use event::Input;
+use event::{Event, Input};
 
 /// What an agent is put together from.
 pub struct Parts {
@@ -108,7 +111,11 @@ impl Agent {
     /// Serves inputs until the front end drops its end; `Event::TurnFinished` marks the end of each turn.
     pub async fn serve(mut self) {
         self.announce();
-        while let Some(input) = self.gate.inputs().next().await {
+        loop {
+            if self.gate.inputs().is_empty() {
+                self.events.send(Event::Idle);
+            }
+            let Some(input) = self.gate.inputs().next().await else { return };
             match input {
                 Input::Message(prompt) => {
                     self.turn(prompt).await;
@@ -117,6 +124,11 @@ impl Agent {
                 Input::Set(key, value) => self.set(&key, value),
                 Input::New => self.begin(),
                 Input::Resume(id) => self.resume(&id),
+                Input::Save(key, value, scope) => self.save(&key, value, scope),
+                Input::Shell(command) => self.shell(&command).await,
+                Input::Settings(key) => self.tell_settings(key.as_deref()),
+                Input::Tools => self.tell_tools().await,
+                Input::Models => self.tell_models().await,
                 Input::Unqueue(_) | Input::Approval { .. } => {}
             }
         }

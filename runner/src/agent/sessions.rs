@@ -1,12 +1,15 @@
 //! The agent between turns: sessions begin, end and go on; the conversation is summarised on request.
 
-use super::event::Event;
 use std::cell::RefCell;
+
+use serde_json::Value;
 
 use super::Agent;
 use super::conversation::Conversation;
-use crate::config::{Change, Key};
-use crate::model::message::Usage;
+use super::event::{Event, Exchange};
+use super::shell;
+use crate::config::{Change, Key, Problem, Scope};
+use crate::model::message::{Message, Usage};
 use crate::session::{Loaded, Session};
 
 impl Agent {
@@ -16,6 +19,9 @@ impl Agent {
             id: self.session.borrow().id().to_owned(),
             messages: self.conversation.messages().len(),
             model: self.live.settings().model.clone(),
+            context: if self.conversation.is_empty() { 0 } else { self.tokens() },
+            window: self.live.settings().context_window,
+            last: last_exchange(self.conversation.messages()),
         });
     }
 
@@ -63,14 +69,36 @@ impl Agent {
     }
 
     /// Sets a setting for this session only.
-    pub(super) fn set(&mut self, name: &str, value: Option<serde_json::Value>) {
-        let Some(key) = Key::named(name) else {
+    pub(super) fn set(&mut self, name: &str, value: Option<Value>) {
+        let Some(key) = self.key(name) else { return };
+        let result = self.live.set(key, value);
+        self.tell_changes(key, result);
+    }
+
+    /// Keeps a setting in a file.
+    pub(super) fn save(&mut self, name: &str, value: Option<Value>, scope: Scope) {
+        let Some(key) = self.key(name) else { return };
+        let result = self.live.save(key, value, scope);
+        self.tell_changes(key, result);
+    }
+
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        let key = Key::named(name);
+        if key.is_none() {
             let nearest =
                 Key::nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
             self.events.error(format!("there is no setting {name}{nearest}"));
-            return;
-        };
-        match self.live.set(key, value) {
+        }
+        key
+    }
+
+    /// A setting that was written and is in force as it was before is told as well.
+    fn tell_changes(&self, key: &Key, result: Result<Vec<Change>, Problem>) {
+        match result {
+            Ok(changes) if changes.is_empty() => {
+                let (place, value) = self.live.loaded().origin(key);
+                self.events.info(format!("{} = {} · {place}", key.name, key.shown(&value)));
+            }
             Ok(changes) => {
                 for change in changes {
                     match change {
@@ -82,6 +110,19 @@ impl Agent {
             Err(problem) => self.events.error(problem.to_string()),
         }
     }
+}
+
+/// The last message of the person and what the model said after it.
+fn last_exchange(messages: &[Message]) -> Option<Exchange> {
+    let is_said = |m: &Message| matches!(m, Message::User { content } if !shell::is_ours(content));
+    let at = messages.iter().rposition(is_said)?;
+    let Message::User { content } = messages.get(at)? else { return None };
+    let answers = messages[at..].iter().filter_map(|message| match message {
+        Message::Assistant(reply) => reply.content.as_deref(),
+        _ => None,
+    });
+    let answer = answers.last().unwrap_or_default().to_owned();
+    Some(Exchange { message: content.clone(), answer })
 }
 
 /// Tokens spent on what a loaded session holds.

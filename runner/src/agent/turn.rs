@@ -247,7 +247,7 @@ impl Agent {
     }
 
     /// A message that autocode itself writes in the person's place.
-    fn hear_own(&mut self, text: &str) {
+    pub(super) fn hear_own(&mut self, text: &str) {
         self.record(Message::user(text), &Meta::now());
     }
 

@@ -19,7 +19,7 @@ use super::quirks::{self, Memory};
 use super::reading::{Reading, Unread, Watch};
 use super::retry::{RetryPolicy, asked_wait};
 use super::server_error::ServerError;
-use super::{Completion, Model, ModelError, ModelEvent, Request};
+use super::{Completion, Model, ModelError, ModelEvent, ModelInfo, Request};
 use crate::config::Settings;
 use crate::env::Env;
 
@@ -150,6 +150,14 @@ impl Model for HttpModel {
         on_event: &'a mut dyn FnMut(ModelEvent),
     ) -> LocalBoxFuture<'a, Result<Completion, ModelError>> {
         Box::pin(async move { self.run(&request, cancel, on_event).await })
+    }
+
+    fn models<'a>(
+        &'a self,
+        settings: &'a Settings,
+        cancel: &'a CancellationToken,
+    ) -> LocalBoxFuture<'a, Result<Vec<ModelInfo>, ModelError>> {
+        Box::pin(self.list_models(settings, cancel))
     }
 }
 

@@ -107,6 +107,16 @@ pub trait Model {
         cancel: &'a CancellationToken,
         on_event: &'a mut dyn FnMut(ModelEvent),
     ) -> LocalBoxFuture<'a, Result<Completion, ModelError>>;
+
+    /// The models there are to choose from.
+    fn models<'a>(
+        &'a self,
+        settings: &'a Settings,
+        cancel: &'a CancellationToken,
+    ) -> LocalBoxFuture<'a, Result<Vec<ModelInfo>, ModelError>> {
+        let _ = (settings, cancel);
+        Box::pin(async { Err(ModelError::Rejected("a script has no list of models".to_owned())) })
+    }
 }
 
 /// Why there is no reply.

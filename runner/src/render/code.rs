@@ -81,7 +81,8 @@ fn push(line: &mut Line, text: &str, style: Style) {
 }
 
 /// Cuts a line into rows of at most `avail` cells, each but the last marked as going on.
-pub(crate) fn split(line: Line, avail: usize) -> Vec<Line> {
+#[must_use]
+pub fn split(line: Line, avail: usize) -> Vec<Line> {
     if line.width() <= avail {
         return vec![line];
     }

@@ -15,6 +15,8 @@ use super::width::{is_contested, width};
 
 const SYNC_ON: &str = "\x1b[?2026h";
 const SYNC_OFF: &str = "\x1b[?2026l";
+const CURSOR_OFF: &str = "\x1b[?25l";
+const CURSOR_ON: &str = "\x1b[?25h";
 const WRAP_OFF: &str = "\x1b[?7l";
 const WRAP_ON: &str = "\x1b[?7h";
 
@@ -33,6 +35,17 @@ pub struct Live<W: Write> {
     /// What has to be written before anything else: the way back to the top of a region whose
     /// rows are on the screen in a shape that is not known any more.
     way_back: Option<String>,
+    /// Where in the live region the cursor stands instead, for someone to type there.
+    parked: Option<Spot>,
+}
+
+/// A place in the live region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The row, from 0.
+    pub row: usize,
+    /// The cell in it, from 0.
+    pub cell: usize,
 }
 
 /// Cells in a row and rows on the screen.
@@ -56,7 +69,16 @@ pub struct Abilities {
 impl<W: Write> Live<W> {
     /// A terminal whose cursor is at the beginning of a row.
     pub fn new(out: W, encoder: Encoder, size: Size, abilities: Abilities) -> Self {
-        Self { out, encoder, size, abilities, shown: Vec::new(), wrapping: false, way_back: None }
+        Self {
+            out,
+            encoder,
+            size,
+            abilities,
+            shown: Vec::new(),
+            wrapping: false,
+            way_back: None,
+            parked: None,
+        }
     }
 
     /// How many rows the live region may have.
@@ -72,8 +94,28 @@ impl<W: Write> Live<W> {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn update(&mut self, committed: &[Line], mut tail: Vec<Line>) -> io::Result<()> {
-        tail.drain(..tail.len().saturating_sub(self.capacity()));
+    pub fn update(&mut self, committed: &[Line], tail: Vec<Line>) -> io::Result<()> {
+        self.update_at(committed, tail, None)
+    }
+
+    /// As [`Self::update`], with the cursor at a place among the lines of the live region.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn update_at(
+        &mut self,
+        committed: &[Line],
+        mut tail: Vec<Line>,
+        cursor: Option<Spot>,
+    ) -> io::Result<()> {
+        let above = tail.len().saturating_sub(self.capacity());
+        tail.drain(..above);
+        let cursor = cursor.filter(|_| !tail.is_empty()).map(|spot| Spot {
+            row: spot.row.saturating_sub(above).min(tail.len() - 1),
+            cell: spot.cell.min(usize::from(self.size.width).saturating_sub(1)),
+        });
+        let parked = self.parked.take();
+        let before = parked.map_or_else(String::new, |spot| self.leave(spot));
         let mut drawing = Drawing {
             rows: committed.iter().chain(&tail).collect(),
             tail: tail.len(),
@@ -83,16 +125,40 @@ impl<W: Write> Live<W> {
             wipes: false,
         };
         drawing.draw();
-        let (mut out, moved) = (drawing.out, drawing.moved);
+        let (mut out, mut moved) = (drawing.out, drawing.moved);
         self.shown = tail;
-        if out.is_empty() {
+        self.parked = cursor;
+        if out.is_empty() && parked == cursor {
             return Ok(());
+        }
+        if parked.is_some() || cursor.is_some() {
+            let place = cursor.map_or_else(String::new, |spot| self.enter(spot));
+            out = format!("{CURSOR_OFF}{before}{out}{place}{CURSOR_ON}");
+            moved = true;
         }
         if moved {
             out = format!("{SYNC_ON}{out}{SYNC_OFF}");
         }
         self.out.write_all(out.as_bytes())?;
         self.out.flush()
+    }
+
+    /// From behind the last row to a place in the live region.
+    fn enter(&mut self, spot: Spot) -> String {
+        self.wrapping = false;
+        match self.shown.len() - 1 - spot.row {
+            0 => format!("\x1b[{}G", spot.cell + 1),
+            up => format!("\x1b[{up}A\x1b[{}G", spot.cell + 1),
+        }
+    }
+
+    /// From a place in the live region to behind the last row.
+    fn leave(&self, spot: Spot) -> String {
+        let cell = self.shown.last().map_or(0, Line::width);
+        match self.shown.len().saturating_sub(1 + spot.row) {
+            0 => format!("\x1b[{}G", cell + 1),
+            down => format!("\x1b[{down}B\x1b[{}G", cell + 1),
+        }
     }
 
     /// Takes the live region off the screen; the cursor is then where it began.
@@ -109,11 +175,17 @@ impl<W: Write> Live<W> {
             return;
         }
         if !self.shown.is_empty() {
-            let rows = match self.abilities.reflows {
-                true => reflowed(&self.shown, usize::from(size.width)),
-                false => self.shown.len(),
+            let width = usize::from(size.width).max(1);
+            let up = match (self.parked.take(), self.abilities.reflows) {
+                (None, true) => reflowed(&self.shown, width) - 1,
+                (None, false) => self.shown.len() - 1,
+                (Some(Spot { row: 0, cell }), true) => cell / width,
+                (Some(Spot { row, cell }), true) => {
+                    reflowed(&self.shown[..row], width) + cell / width
+                }
+                (Some(spot), false) => spot.row,
             };
-            let up = (rows - 1).min(usize::from(size.height).saturating_sub(1));
+            let up = up.min(usize::from(size.height).saturating_sub(1));
             let lines = if up > 0 { format!("\x1b[{up}A") } else { String::new() };
             self.way_back = Some(format!("{lines}\x1b[G"));
             self.shown.clear();

@@ -23,9 +23,9 @@ mod wrap;
 
 pub use ansi::Encoder;
 pub use background::Question;
-pub use code::highlight;
+pub use code::{highlight, split};
 pub use color::ColorDepth;
-pub use live::{Abilities, Live, Size};
+pub use live::{Abilities, Live, Size, Spot};
 pub use markdown::Markdown;
 pub use options::Options;
 pub use sanitize::sanitize;

@@ -1,15 +1,18 @@
 //! What events look like: each becomes a block of lines, the same in the REPL and in the trace of `-p`.
 //!
-//! Text of tools and models enters lines through `Line::push`, which sanitises it.
+//! Text of tools and models enters lines through `Line::push`, which sanitises it. A row of a preview is never wider
+//! than the terminal.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::marks::Marks;
 use crate::agent::event::Level;
 use crate::approve::Offer;
 use crate::model::message::Usage;
-use crate::render::{Ink, Line, Style};
+use crate::render::{self, ColorDepth, Ink, Line, Options, Style};
 use crate::tools::{ToolChange, ToolResult, ToolStatus};
 
 /// Lines of a result that are shown before `… +N lines`.
@@ -18,26 +21,200 @@ const PREVIEW_LINES: usize = 6;
 /// Lines of a command or of arguments that are shown.
 const CALL_LINES: usize = 12;
 
-/// A line of a result is shown up to this many characters.
-const PREVIEW_COLUMNS: usize = 400;
+/// Cells of a row where there is no terminal.
+const WIDE: usize = 400;
 
-/// A call that begins: `● bash  ls -la`.
-pub fn call(name: &str, arguments: &str) -> Vec<Line> {
-    let mut first = Line::of("● ", Style::of(Ink::Accent));
-    first.push(name, Style::PLAIN.bold());
-    let text = call_text(name, arguments);
-    let mut lines = text.lines();
-    if let Some(line) = lines.next() {
+/// Draws blocks for one terminal, or for none.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    pub(super) marks: &'static Marks,
+    width: usize,
+    /// Commands are coloured for this terminal.
+    code: Option<Options>,
+}
+
+impl Blocks {
+    /// For a stream that may be anything; ornaments in ASCII if that is all it can show.
+    pub fn plain(ascii: bool) -> Self {
+        Self { marks: Marks::of(ascii), width: WIDE, code: None }
+    }
+
+    /// For a terminal.
+    pub fn new(options: Options) -> Self {
+        Self {
+            marks: Marks::of(options.ascii),
+            width: usize::from(options.width).max(1),
+            code: (options.color != ColorDepth::None).then_some(options),
+        }
+    }
+
+    /// A call that begins: `● bash  ls -la`.
+    pub fn call(&self, name: &str, arguments: &str) -> Vec<Line> {
+        let mut first = Line::of(self.marks.call, Style::of(Ink::Accent));
+        first.push(" ", Style::PLAIN);
+        first.push(name, Style::PLAIN.bold());
         first.push("  ", Style::PLAIN);
-        first.push(&short(line), Style::of(Ink::Code));
+        let text = call_text(name, arguments);
+        let lines = text.lines().count();
+        let shown: Vec<&str> = text.lines().take(CALL_LINES + 1).collect();
+        let rows = match &self.code {
+            Some(options) if name == "bash" => {
+                let width = self.width.saturating_sub(first.width()).max(8);
+                let width = u16::try_from(width).unwrap_or(u16::MAX);
+                render::highlight(&shown.join("\n"), "bash", &Options { width, ..*options })
+            }
+            _ => shown.iter().map(|line| Line::of(line, Style::of(Ink::Code))).collect(),
+        };
+        let mut rows = rows.into_iter();
+        if let Some(row) = rows.next() {
+            first.extend(&row);
+        }
+        let mut block = vec![self.cut(first)];
+        for row in rows {
+            let mut line = Line::of("  ", Style::PLAIN);
+            line.extend(&row);
+            block.push(self.cut(line));
+        }
+        if lines > CALL_LINES + 1 {
+            block.push(indented(&self.left_out(lines - CALL_LINES - 1), Style::MUTED));
+        }
+        block
     }
-    let mut block = vec![first];
-    let rest: Vec<&str> = lines.collect();
-    block.extend(rest.iter().take(CALL_LINES).map(|line| indented(line, Style::of(Ink::Code))));
-    if rest.len() > CALL_LINES {
-        block.push(indented(&format!("… +{} lines", rest.len() - CALL_LINES), Style::MUTED));
+
+    /// A result: its first lines, and how it ended where that was not well.
+    pub fn result(&self, result: &ToolResult) -> Vec<Line> {
+        let content = result.content.trim_end();
+        let lines: Vec<&str> = content.lines().collect();
+        let shown = if lines.len() == PREVIEW_LINES + 1 { lines.len() } else { PREVIEW_LINES };
+        let mut block: Vec<Line> = Vec::new();
+        for line in lines.iter().take(shown) {
+            block.push(self.below(&block, line, Style::MUTED));
+        }
+        if lines.len() > shown {
+            block.push(self.below(&block, &self.left_out(lines.len() - shown), Style::MUTED));
+        }
+        if let Some((word, ink)) = ending(result.status) {
+            // bash's own text ends with the exit status already.
+            if !matches!(result.status, ToolStatus::Exit(_)) || lines.len() > shown {
+                let text = format!("{word} after {}", elapsed(result.elapsed));
+                block.push(self.below(&block, &text, Style::of(ink)));
+            }
+        }
+        block
     }
-    block
+
+    /// The next row of a result.
+    fn below(&self, above: &[Line], text: &str, style: Style) -> Line {
+        let lead = if above.is_empty() { self.marks.result } else { self.marks.below };
+        let mut line = Line::of(lead, Style::MUTED);
+        line.push(text, style);
+        self.cut(line)
+    }
+
+    /// A line of output as it comes, below its call.
+    pub(super) fn output(&self, first: bool, text: &str) -> Line {
+        let above = if first { &[] } else { &[Line::new()][..] };
+        self.below(above, text, Style::MUTED)
+    }
+
+    /// A note of autocode itself.
+    pub fn note(&self, level: Level, text: &str) -> Vec<Line> {
+        let (mark, ink) = match level {
+            Level::Info => ("", Ink::Muted),
+            Level::Warning => (self.marks.warning, Ink::Warning),
+            Level::Error => (self.marks.error, Ink::Error),
+        };
+        let space = if mark.is_empty() { "" } else { " " };
+        let mut lines = text.lines();
+        let first =
+            lines.next().map(|line| Line::of(&format!("{mark}{space}{line}"), Style::of(ink)));
+        let rest = lines.map(|line| match level {
+            Level::Info => Line::of(line, Style::of(ink)),
+            Level::Warning | Level::Error => indented(line, Style::of(ink)),
+        });
+        first.into_iter().chain(rest).flat_map(|line| self.rows(line)).collect()
+    }
+
+    /// How a turn failed: one line that begins `error:`.
+    pub fn failure(&self, reason: &str) -> Vec<Line> {
+        let text = format!("error: {}", reason.replace('\n', " "));
+        self.rows(Line::of(&text, Style::of(Ink::Error)))
+    }
+
+    /// Tools that changed on disk, a line each.
+    pub fn tools(&self, changes: &[ToolChange]) -> Vec<Line> {
+        changes.iter().flat_map(|change| self.rows(self.tool_change(change))).collect()
+    }
+
+    fn tool_change(&self, change: &ToolChange) -> Line {
+        let Marks { more, error, .. } = self.marks;
+        let (text, ink) = match change {
+            ToolChange::Added(name) => (format!("+ tool {name}"), Ink::Added),
+            ToolChange::Updated(name) => (format!("~ tool {name}"), Ink::Changed),
+            ToolChange::Compiling(name) => {
+                (format!("{more} tool {name} is being compiled"), Ink::Muted)
+            }
+            ToolChange::Removed(name) => (format!("- tool {name}"), Ink::Removed),
+            ToolChange::Broken(name, why) => {
+                (format!("{error} tool {name} is broken: {why}"), Ink::Error)
+            }
+            ToolChange::Grants(name, grants) => {
+                (format!("~ tool {name} may now: {grants}"), Ink::Warning)
+            }
+        };
+        Line::of(&text, Style::of(ink))
+    }
+
+    /// A compaction that is done.
+    pub fn compacted(&self, before: u64, after: u64) -> Vec<Line> {
+        let to = self.marks.to;
+        let text =
+            format!("summarised: {} {to} {} tokens in context", tokens(before), tokens(after));
+        self.note(Level::Info, &text)
+    }
+
+    /// The last line of a run: `3 steps · 12.4k tokens in (80 % cached), 310 out · 8 s`.
+    pub fn summary(&self, steps: u32, spent: &Usage, took: Duration) -> Line {
+        let mut parts = vec![format!("{steps} step{}", if steps == 1 { "" } else { "s" })];
+        if spent.prompt > 0 {
+            parts.push(spent_tokens(spent));
+        }
+        if let Some(cost) = spent.cost {
+            parts.push(format!("${cost:.4}"));
+        }
+        parts.push(elapsed(took));
+        Line::of(&parts.join(self.marks.dot), Style::MUTED)
+    }
+
+    /// The line in rows that fit.
+    pub(super) fn rows(&self, line: Line) -> Vec<Line> {
+        if self.width == WIDE { vec![line] } else { render::split(line, self.width) }
+    }
+
+    /// The line, its end left out where it does not fit into a row.
+    pub(super) fn cut(&self, line: Line) -> Line {
+        if line.width() <= self.width {
+            return line;
+        }
+        let more = self.marks.more;
+        let avail = self.width.saturating_sub(more.chars().count()).max(1);
+        let mut row = render::split(line, avail).into_iter().next().unwrap_or_default();
+        row.push(more, Style::MUTED);
+        row
+    }
+
+    fn left_out(&self, lines: usize) -> String {
+        format!("{} +{lines} lines", self.marks.more)
+    }
+}
+
+/// `12.4k tokens in (80 % cached), 310 out`.
+pub(super) fn spent_tokens(spent: &Usage) -> String {
+    let cached = match (spent.cached * 100).checked_div(spent.prompt) {
+        None | Some(0) => String::new(),
+        Some(share) => format!(" ({share} % cached)"),
+    };
+    format!("{} tokens in{cached}, {} out", tokens(spent.prompt), tokens(spent.completion))
 }
 
 /// A call that nobody is there to approve.
@@ -45,6 +222,19 @@ pub fn refused(offer: &Offer) -> Vec<Line> {
     let why = offer.why.join(", ");
     let text = format!("needs approval ({why}); nobody is there to ask, so it does not run: see --yes");
     vec![indented(&text, Style::of(Ink::Warning))]
+}
+
+/// A call that waits for the person's word: all that would run, where, and why it is asked about.
+pub fn asked(arguments: &str, name: &str, cwd: &Path, offer: &Offer) -> Vec<Line> {
+    let text = call_text(name, arguments);
+    let mut lines = Vec::new();
+    if text.lines().count() > CALL_LINES {
+        lines.push(indented("the whole of it:", Style::MUTED));
+        lines.extend(text.lines().map(|line| indented(line, Style::of(Ink::Code))));
+    }
+    let why = format!("in {}: {}", cwd.display(), offer.why.join(", "));
+    lines.push(indented(&why, Style::of(Ink::Warning)));
+    lines
 }
 
 /// What a call says of itself: bash's command as it is, else the arguments as `key=value`.
@@ -64,28 +254,6 @@ fn call_text(name: &str, arguments: &str) -> String {
     }
 }
 
-/// A result: its first lines, and how it ended where that was not well.
-pub fn result(result: &ToolResult) -> Vec<Line> {
-    let content = result.content.trim_end();
-    let lines: Vec<&str> = content.lines().collect();
-    let shown = if lines.len() == PREVIEW_LINES + 1 { lines.len() } else { PREVIEW_LINES };
-    let mut block: Vec<Line> =
-        lines.iter().take(shown).map(|l| indented(&short(l), Style::MUTED)).collect();
-    if lines.len() > shown {
-        block.push(indented(&format!("… +{} lines", lines.len() - shown), Style::MUTED));
-    }
-    if let Some((word, ink)) = ending(result.status) {
-        // bash's own text ends with the exit status already.
-        if !matches!(result.status, ToolStatus::Exit(_)) || lines.len() > shown {
-            block.push(indented(
-                &format!("{word} after {}", elapsed(result.elapsed)),
-                Style::of(ink),
-            ));
-        }
-    }
-    block
-}
-
 fn ending(status: ToolStatus) -> Option<(String, Ink)> {
     Some(match status {
         ToolStatus::Ok => return None,
@@ -94,69 +262,6 @@ fn ending(status: ToolStatus) -> Option<(String, Ink)> {
         ToolStatus::TimedOut => ("timed out".to_owned(), Ink::Error),
         ToolStatus::Cancelled => ("interrupted".to_owned(), Ink::Warning),
     })
-}
-
-/// A note of autocode itself.
-pub fn note(level: Level, text: &str) -> Vec<Line> {
-    let (mark, ink) = match level {
-        Level::Info => ("", Ink::Muted),
-        Level::Warning => ("! ", Ink::Warning),
-        Level::Error => ("✗ ", Ink::Error),
-    };
-    let mut lines = text.lines();
-    let first = lines.next().map(|line| Line::of(&format!("{mark}{line}"), Style::of(ink)));
-    first.into_iter().chain(lines.map(|line| indented(line, Style::of(ink)))).collect()
-}
-
-/// How a turn failed: one line that begins `error:`.
-pub fn failure(reason: &str) -> Line {
-    Line::of(&format!("error: {}", reason.replace('\n', " ")), Style::of(Ink::Error))
-}
-
-/// Tools that changed on disk, a line each.
-pub fn tools(changes: &[ToolChange]) -> Vec<Line> {
-    changes.iter().flat_map(tool_change).collect()
-}
-
-fn tool_change(change: &ToolChange) -> Vec<Line> {
-    let (text, ink) = match change {
-        ToolChange::Added(name) => (format!("+ tool {name}"), Ink::Added),
-        ToolChange::Updated(name) => (format!("~ tool {name}"), Ink::Changed),
-        ToolChange::Compiling(name) => (format!("… tool {name} is being compiled"), Ink::Muted),
-        ToolChange::Removed(name) => (format!("- tool {name}"), Ink::Removed),
-        ToolChange::Broken(name, why) => (format!("✗ tool {name} is broken: {why}"), Ink::Error),
-        ToolChange::Grants(name, grants) => {
-            (format!("~ tool {name} may now: {grants}"), Ink::Warning)
-        }
-    };
-    vec![Line::of(&text, Style::of(ink))]
-}
-
-/// A compaction that is done.
-pub fn compacted(before: u64, after: u64) -> Vec<Line> {
-    let text = format!("summarised: {} → {} tokens in context", tokens(before), tokens(after));
-    note(Level::Info, &text)
-}
-
-/// The last line of a run: `3 steps · 12.4k tokens in (80 % cached), 310 out · 8 s`.
-pub fn summary(steps: u32, spent: &Usage, took: Duration) -> Line {
-    let mut parts = vec![format!("{steps} step{}", if steps == 1 { "" } else { "s" })];
-    if spent.prompt > 0 {
-        let cached = match spent.cached * 100 / spent.prompt {
-            0 => String::new(),
-            share => format!(" ({share} % cached)"),
-        };
-        parts.push(format!(
-            "{} tokens in{cached}, {} out",
-            tokens(spent.prompt),
-            tokens(spent.completion)
-        ));
-    }
-    if let Some(cost) = spent.cost {
-        parts.push(format!("${cost:.4}"));
-    }
-    parts.push(elapsed(took));
-    Line::of(&parts.join(" · "), Style::MUTED)
 }
 
 /// A token count for people: `950`, `12.4k`, `1.2M`.
@@ -183,13 +288,6 @@ fn indented(text: &str, style: Style) -> Line {
     line
 }
 
-fn short(line: &str) -> String {
-    match line.char_indices().nth(PREVIEW_COLUMNS) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,22 +300,43 @@ mod tests {
         ToolResult { content: content.into(), status: ToolStatus::Ok, elapsed: Duration::ZERO }
     }
 
+    fn narrow() -> Blocks {
+        let options = Options {
+            width: 20,
+            color: ColorDepth::None,
+            dark: true,
+            hyperlinks: false,
+            ascii: true,
+        };
+        Blocks::new(options)
+    }
+
     #[test]
     fn a_command_is_shown_as_it_is_and_arguments_as_pairs() {
-        assert_eq!(texts(&call("bash", r#"{"command":"a\nb"}"#)), ["● bash  a", "  b"]);
-        assert_eq!(texts(&call("add", r#"{"a":1,"note":"x y"}"#)), [r#"● add  a=1 note="x y""#]);
+        let blocks = Blocks::plain(false);
+        assert_eq!(texts(&blocks.call("bash", r#"{"command":"a\nb"}"#)), ["● bash  a", "  b"]);
+        let call = blocks.call("add", r#"{"a":1,"note":"x y"}"#);
+        assert_eq!(texts(&call), [r#"● add  a=1 note="x y""#]);
     }
 
     #[test]
     fn a_long_result_shows_its_first_lines_and_how_many_are_left() {
         let lines: Vec<String> = (1..=20).map(|n| n.to_string()).collect();
-        let block = result(&ok(&lines.join("\n")));
-        assert_eq!(texts(&block)[5..], ["  6", "  … +14 lines"]);
+        let block = Blocks::plain(false).result(&ok(&lines.join("\n")));
+        assert_eq!(texts(&block)[5..], ["    6", "    … +14 lines"]);
     }
 
     #[test]
     fn one_line_more_is_shown_rather_than_counted() {
-        assert_eq!(result(&ok("1\n2\n3\n4\n5\n6\n7")).len(), 7);
+        assert_eq!(Blocks::plain(false).result(&ok("1\n2\n3\n4\n5\n6\n7")).len(), 7);
+    }
+
+    #[test]
+    fn rows_of_a_preview_fit_the_terminal_in_ascii_where_it_has_no_more() {
+        let block = narrow().result(&ok("a line of output that is too long"));
+        assert_eq!(texts(&block), ["  | a line of out..."]);
+        let call = narrow().call("bash", r#"{"command":"echo a command that is too long"}"#);
+        assert_eq!(texts(&call), ["* bash  echo a co..."]);
     }
 
     #[test]

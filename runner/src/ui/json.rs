@@ -44,7 +44,7 @@ pub fn write_end(out: &mut impl Write, end: &TurnEnd, exit: Exit) -> io::Result<
 
 fn value(event: &Event) -> Option<Value> {
     Some(match event {
-        Event::Session { id, messages, model } => {
+        Event::Session { id, messages, model, .. } => {
             json!({"type": "session", "v": VERSION, "id": id, "messages": messages, "model": model})
         }
         Event::User(text) => json!({"type": "user", "text": text}),
@@ -84,6 +84,8 @@ fn value(event: &Event) -> Option<Value> {
         Event::ToolCallStarted(_)
         | Event::Reply(_)
         | Event::Compacting
+        | Event::Idle
+        | Event::Models(_)
         | Event::TurnFinished(_) => return None,
     })
 }

@@ -1,8 +1,11 @@
 //! Front ends over the agent's event stream.
 
+pub mod ask;
 mod blocks;
 mod json;
+mod marks;
 pub mod print;
+pub mod repl;
 mod reply;
 mod signals;
 pub mod stdin;

@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
+use super::blocks::{self, Blocks};
+use super::json;
 use super::reply::ReplyView;
 use super::signals::Signals;
-use super::{blocks, json};
 use crate::agent::Interrupt;
 use crate::agent::event::{Event, Input, Level, TurnEnd};
 use crate::approve::Answer;
@@ -115,6 +116,7 @@ fn exit_of(end: &TurnEnd) -> Exit {
 
 struct Printer {
     encoder: Encoder,
+    blocks: Blocks,
     /// Draws text as it arrives, where standard output is a terminal.
     view: Option<ReplyView>,
     /// Whether the answer is on the terminal already.
@@ -132,6 +134,7 @@ impl Printer {
         let depth = color::depth(env, io::stderr().is_terminal());
         Self {
             encoder: Encoder::new(depth, color::is_dark(env), false),
+            blocks: Blocks::plain(color::ascii_only(env)),
             view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
             drawn: false,
             traced: false,
@@ -158,10 +161,9 @@ impl Printer {
                     view.discard();
                 }
                 let wait = blocks::elapsed(wait);
-                self.trace(&blocks::note(
-                    Level::Warning,
-                    &format!("{reason}; trying again in {wait}"),
-                ));
+                self.trace(
+                    &self.blocks.note(Level::Warning, &format!("{reason}; trying again in {wait}")),
+                );
             }
             Event::Reply(reply) => {
                 let shown = self.view.as_mut().is_some_and(ReplyView::finish);
@@ -174,26 +176,25 @@ impl Printer {
                 }
             }
             Event::ToolStarted { name, arguments, .. } => {
-                self.block(&blocks::call(&name, &arguments));
+                self.block(&self.blocks.call(&name, &arguments));
             }
-            Event::Approval { name, arguments, offer, .. } => {
-                self.block(&blocks::call(&name, &arguments));
-                self.trace(&blocks::refused(&offer));
-            }
-            Event::ToolFinished { result, .. } => self.trace(&blocks::result(&result)),
-            Event::Tools(changes) => self.trace(&blocks::tools(&changes)),
-            Event::Note { level, text } => self.trace(&blocks::note(level, &text)),
+            Event::Approval { offer, .. } => self.trace(&blocks::refused(&offer)),
+            Event::ToolFinished { result, .. } => self.trace(&self.blocks.result(&result)),
+            Event::Tools(changes) => self.trace(&self.blocks.tools(&changes)),
+            Event::Note { level, text } => self.trace(&self.blocks.note(level, &text)),
             Event::Usage { session, .. } => self.spent = session,
             Event::Compacting => {
-                self.trace(&blocks::note(Level::Info, "summarising the conversation …"))
+                self.trace(&self.blocks.note(Level::Info, "summarising the conversation …"))
             }
-            Event::Compacted { before, after } => self.trace(&blocks::compacted(before, after)),
+            Event::Compacted { before, after } => self.trace(&self.blocks.compacted(before, after)),
             Event::TurnFinished(end) => self.end = Some(end),
             Event::Session { .. }
             | Event::User(_)
             | Event::Reasoning(_)
             | Event::ToolCallStarted(_)
-            | Event::ToolProgress { .. } => {}
+            | Event::ToolProgress { .. }
+            | Event::Idle
+            | Event::Models(_) => {}
         }
     }
 
@@ -225,11 +226,11 @@ impl Printer {
                 if !self.drawn && write_answer(answer).is_err() {
                     return Exit::Failed;
                 }
-                let summary = blocks::summary(self.steps, &self.spent, self.started.elapsed());
+                let summary = self.blocks.summary(self.steps, &self.spent, self.started.elapsed());
                 self.block(&[summary]);
             }
-            TurnEnd::Failed(reason) => self.trace(&[blocks::failure(reason)]),
-            TurnEnd::Interrupted => self.trace(&blocks::note(Level::Warning, "interrupted")),
+            TurnEnd::Failed(reason) => self.trace(&self.blocks.failure(reason)),
+            TurnEnd::Interrupted => self.trace(&self.blocks.note(Level::Warning, "interrupted")),
         }
         exit_of(&end)
     }

@@ -1,0 +1,77 @@
+//! The signs around what people read: one set for terminals that show Unicode, one in ASCII.
+//!
+//! Only signs that we draw are here; text of people, models and tools is never replaced.
+
+/// What blocks, prompts and the status line are drawn with.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    /// Begins a call.
+    pub call: &'static str,
+    /// Begins a call's result; as wide as [`Marks::below`].
+    pub result: &'static str,
+    /// Begins the further rows of a result.
+    pub below: &'static str,
+    /// Begins thinking, and the banner.
+    pub spark: &'static str,
+    /// Begins an error.
+    pub error: &'static str,
+    /// Begins a warning.
+    pub warning: &'static str,
+    /// Stands for what was left out.
+    pub more: &'static str,
+    /// Between two figures.
+    pub dot: &'static str,
+    /// Before what a person types.
+    pub prompt: &'static str,
+    /// The same while vi's commands are on.
+    pub command: &'static str,
+    /// Before a message that waits.
+    pub queued: &'static str,
+    /// Before the chosen one of several.
+    pub chosen: &'static str,
+    /// From one figure to another.
+    pub to: &'static str,
+    /// The pictures of the spinner.
+    pub spinner: &'static [&'static str],
+}
+
+const UNICODE: Marks = Marks {
+    call: "●",
+    result: "  ⎿ ",
+    below: "    ",
+    spark: "✻",
+    error: "✗",
+    warning: "!",
+    more: "…",
+    dot: " · ",
+    prompt: "❯",
+    command: "❮",
+    queued: "↳",
+    chosen: "❯",
+    to: "→",
+    spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+};
+
+const ASCII: Marks = Marks {
+    call: "*",
+    result: "  | ",
+    below: "    ",
+    spark: "*",
+    error: "x",
+    warning: "!",
+    more: "...",
+    dot: " - ",
+    prompt: ">",
+    command: "<",
+    queued: "+",
+    chosen: ">",
+    to: "->",
+    spinner: &["|", "/", "-", "\\"],
+};
+
+impl Marks {
+    /// The set for a terminal that shows, or does not show, more than ASCII.
+    pub(crate) const fn of(ascii: bool) -> &'static Self {
+        if ascii { &ASCII } else { &UNICODE }
+    }
+}
