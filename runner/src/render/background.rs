@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -51,10 +51,7 @@ impl Question {
 
     /// Whether the background is dark, if that is known within `wait`.
     pub fn is_dark(&mut self, wait: Duration) -> Option<bool> {
-        match self.listener.as_ref()?.answer.recv_timeout(wait) {
-            Ok(dark) => dark,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.listener.as_ref()?.answer.recv_timeout(wait).ok().flatten()
     }
 }
 
