@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bash;
+mod compaction;
 mod config;
 mod demo;
 mod endpoint;

@@ -1,12 +1,12 @@
 //! The agent between turns: sessions begin, end and go on; the conversation is summarised on request.
 
-use super::event::Event;
 use std::cell::RefCell;
 
 use super::Agent;
 use super::conversation::Conversation;
+use super::event::Event;
+use super::spent::Spent;
 use crate::config::{Change, Key};
-use crate::model::message::Usage;
 use crate::session::{Loaded, Session};
 
 impl Agent {
@@ -43,8 +43,9 @@ impl Agent {
     }
 
     fn take_over(&mut self, session: Session, loaded: Loaded) {
-        self.spent = spent(&loaded);
-        self.conversation = Conversation::new(loaded.messages, self.live.settings().keep_reasoning);
+        self.spent = Spent::on(&loaded.meta);
+        let keep_reasoning = self.conversation.keeps_reasoning();
+        self.conversation = Conversation::resumed(loaded.messages, &loaded.meta, keep_reasoning);
         self.compact_floor = 0;
         self.session = RefCell::new(session);
         self.announce();
@@ -52,12 +53,13 @@ impl Agent {
 
     /// A summary at the person's word.
     pub(super) async fn compact_now(&mut self, instructions: &str) {
-        if self.conversation.is_empty() {
+        if !self.has_past() {
             self.events.info("nothing to summarise yet");
             return;
         }
         let cancel = self.interrupt.arm();
-        if let Err(error) = self.compact(instructions, &cancel).await {
+        let window = self.live.settings().context_window;
+        if let Err(error) = self.compact(instructions, window, &cancel).await {
             self.events.error(format!("the conversation was not summarised: {error}"));
         }
     }
@@ -82,13 +84,4 @@ impl Agent {
             Err(problem) => self.events.error(problem.to_string()),
         }
     }
-}
-
-/// Tokens spent on what a loaded session holds.
-pub(super) fn spent(loaded: &Loaded) -> Usage {
-    let mut sum = Usage::default();
-    for usage in loaded.meta.iter().filter_map(|meta| meta.usage.as_ref()) {
-        sum.add(usage);
-    }
-    sum
 }

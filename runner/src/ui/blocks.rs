@@ -100,6 +100,12 @@ pub fn note(level: Level, text: &str) -> Vec<Line> {
     first.into_iter().chain(lines.map(|line| indented(line, Style::of(ink)))).collect()
 }
 
+/// A model call that failed and is repeated after `wait`.
+pub fn retry(reason: &str, wait: Duration) -> Vec<Line> {
+    let when = if wait.is_zero() { String::new() } else { format!(" in {}", elapsed(wait)) };
+    note(Level::Warning, &format!("{reason}; trying again{when}"))
+}
+
 /// How a turn failed: one line that begins `error:`.
 pub fn failure(reason: &str) -> Line {
     Line::of(&format!("error: {}", reason.replace('\n', " ")), Style::of(Ink::Error))
@@ -134,7 +140,7 @@ pub fn compacted(before: u64, after: u64) -> Vec<Line> {
 pub fn summary(steps: u32, spent: &Usage, took: Duration) -> Line {
     let mut parts = vec![format!("{steps} step{}", if steps == 1 { "" } else { "s" })];
     if spent.prompt > 0 {
-        let cached = match spent.cached * 100 / spent.prompt {
+        let cached = match spent.cached.saturating_mul(100) / spent.prompt {
             0 => String::new(),
             share => format!(" ({share} % cached)"),
         };
