@@ -5,8 +5,34 @@ const SILENT: [&str; 5] = ["script", "style", "head", "svg", "noscript"];
 
 /// Elements that begin a new line.
 const BLOCKS: [&str; 28] = [
-    "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figure", "footer", "form", "h1", "h2",
-    "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "tr", "ul",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "br",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "li",
+    "main",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "tr",
+    "ul",
 ];
 
 /// The text of a page, its lines in order, without markup.
@@ -136,7 +162,10 @@ mod tests {
 
     #[test]
     fn scripts_styles_and_comments_are_silent() {
-        assert_eq!(text("a<script>if (1 < 2) x('</p>')</script>b<style>p{}</style><!-- <p> -->c"), "abc");
+        assert_eq!(
+            text("a<script>if (1 < 2) x('</p>')</script>b<style>p{}</style><!-- <p> -->c"),
+            "abc"
+        );
         assert_eq!(text("a<script>never ends"), "a");
     }
 
@@ -147,7 +176,8 @@ mod tests {
 
     #[test]
     fn broken_markup_is_no_crash() {
-        for page in ["<", "<a", "</", "<!--", "a < b", "&#xFFFFFFFF;", "&#;", "ä<ö>ü", "<ä>", "&ä;"] {
+        for page in ["<", "<a", "</", "<!--", "a < b", "&#xFFFFFFFF;", "&#;", "ä<ö>ü", "<ä>", "&ä;"]
+        {
             let _ = text(page);
         }
         assert_eq!(text("a < b"), "a < b");

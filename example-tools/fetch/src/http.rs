@@ -19,14 +19,22 @@ pub(crate) fn get(url: &Url, max: usize) -> Result<Response> {
         other => return Err(format!("{other} is neither http nor https").into()),
     };
     let headers = Fields::new();
-    for (name, value) in [("user-agent", "autocode-fetch"), ("accept", "text/html,text/*;q=0.9,*/*;q=0.5")] {
-        headers.append(name, value.as_bytes()).map_err(|error| format!("header {name}: {error}"))?;
+    for (name, value) in
+        [("user-agent", "autocode-fetch"), ("accept", "text/html,text/*;q=0.9,*/*;q=0.5")]
+    {
+        headers
+            .append(name, value.as_bytes())
+            .map_err(|error| format!("header {name}: {error}"))?;
     }
     let request = OutgoingRequest::new(headers);
     let set = request
         .set_scheme(Some(&scheme))
         .and_then(|()| request.set_authority(Some(url.authority())))
-        .and_then(|()| request.set_path_with_query(Some(&url[url::Position::BeforePath..url::Position::AfterQuery])));
+        .and_then(|()| {
+            request.set_path_with_query(Some(
+                &url[url::Position::BeforePath..url::Position::AfterQuery],
+            ))
+        });
     set.map_err(|()| format!("{url} cannot be requested"))?;
 
     let pending = handle(request, None).map_err(|error| format!("{url}: {error}"))?;
@@ -56,7 +64,9 @@ fn read(response: &IncomingResponse, max: usize) -> Result<Vec<u8>> {
         match stream.blocking_read(PIECE) {
             Ok(piece) => bytes.extend(piece),
             Err(StreamError::Closed) => break,
-            Err(StreamError::LastOperationFailed(error)) => return Err(error.to_debug_string().into()),
+            Err(StreamError::LastOperationFailed(error)) => {
+                return Err(error.to_debug_string().into());
+            }
         }
     }
     bytes.truncate(max);

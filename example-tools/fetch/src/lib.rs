@@ -33,7 +33,9 @@ fn fetch(
             Some(next) if (300..400).contains(&response.status) => url = url.join(&next)?,
             _ if !(200..300).contains(&response.status) => {
                 let text = readable(&response, false);
-                return Err(format!("{url} answered {}\n{}", response.status, cut(&text, 500)).into());
+                return Err(
+                    format!("{url} answered {}\n{}", response.status, cut(&text, 500)).into()
+                );
             }
             _ => return Ok(cut(&readable(&response, raw), limit)),
         }
@@ -73,7 +75,9 @@ fn readable(response: &Response, raw: bool) -> String {
 /// The first `limit` characters, with a word on the rest.
 fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}\n… {} more characters", &text[..end], text[end..].chars().count()),
+        Some((end, _)) => {
+            format!("{}\n… {} more characters", &text[..end], text[end..].chars().count())
+        }
         None => text.to_owned(),
     }
 }
@@ -83,7 +87,12 @@ mod tests {
     use super::*;
 
     fn answer(content_type: &str, body: &str) -> Response {
-        Response { status: 200, content_type: content_type.to_owned(), location: None, body: body.into() }
+        Response {
+            status: 200,
+            content_type: content_type.to_owned(),
+            location: None,
+            body: body.into(),
+        }
     }
 
     #[test]

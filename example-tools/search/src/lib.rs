@@ -1,5 +1,8 @@
 //! ripgrep as a tool: its own crates, behind typed arguments. The files come from `ignore`, the matches from `grep`.
 
+#[cfg(target_os = "wasi")]
+mod realpath;
+
 use std::path::Path;
 
 use autocode_tool::{Result, path, tool};
@@ -74,7 +77,10 @@ impl Search {
                 .max_columns_preview(true)
                 .build_no_color(Vec::new());
             // A file that cannot be read is not worth the whole search.
-            if searcher.search_path(&matcher, entry.path(), printer.sink_with_path(&matcher, &shown)).is_err() {
+            if searcher
+                .search_path(&matcher, entry.path(), printer.sink_with_path(&matcher, &shown))
+                .is_err()
+            {
                 continue;
             }
             let found = printer.into_inner().into_inner();
@@ -91,7 +97,10 @@ impl Search {
         }
         lines.truncate(self.limit);
         if more {
-            lines.push(format!("… more than {} lines; narrow the pattern, path or globs", self.limit));
+            lines.push(format!(
+                "… more than {} lines; narrow the pattern, path or globs",
+                self.limit
+            ));
         }
         Ok(if lines.is_empty() { "no matches".to_owned() } else { lines.join("\n") })
     }
@@ -148,10 +157,22 @@ mod tests {
     #[test]
     fn context_case_globs_and_literals_do_what_they_say() {
         let tree = tree();
-        assert_eq!(within(&tree, r#""pattern": "run", "context": 1"#), "src/main.rs-2-fn main() {\nsrc/main.rs:3:    run();\nsrc/main.rs-4-}");
-        assert_eq!(within(&tree, r#""pattern": "MAIN", "ignore_case": true, "files_only": true"#), "notes.txt\nsrc/main.rs");
-        assert_eq!(within(&tree, r#""pattern": "main", "ignore_case": true, "globs": ["*.txt"]"#), "notes.txt:1:Main thing: a.b");
-        assert_eq!(within(&tree, r#""pattern": "a.b", "literal": true"#), "notes.txt:1:Main thing: a.b");
+        assert_eq!(
+            within(&tree, r#""pattern": "run", "context": 1"#),
+            "src/main.rs-2-fn main() {\nsrc/main.rs:3:    run();\nsrc/main.rs-4-}"
+        );
+        assert_eq!(
+            within(&tree, r#""pattern": "MAIN", "ignore_case": true, "files_only": true"#),
+            "notes.txt\nsrc/main.rs"
+        );
+        assert_eq!(
+            within(&tree, r#""pattern": "main", "ignore_case": true, "globs": ["*.txt"]"#),
+            "notes.txt:1:Main thing: a.b"
+        );
+        assert_eq!(
+            within(&tree, r#""pattern": "a.b", "literal": true"#),
+            "notes.txt:1:Main thing: a.b"
+        );
         assert_eq!(within(&tree, r#""pattern": "(b.a", "literal": true"#), "no matches");
     }
 
@@ -159,7 +180,10 @@ mod tests {
     fn too_much_is_cut_with_a_word() {
         let found = within(&tree(), r#""pattern": "", "limit": 2"#);
         assert_eq!(found.lines().count(), 3);
-        assert!(found.ends_with("… more than 2 lines; narrow the pattern, path or globs"), "{found}");
+        assert!(
+            found.ends_with("… more than 2 lines; narrow the pattern, path or globs"),
+            "{found}"
+        );
     }
 
     #[test]
