@@ -32,7 +32,8 @@ export const schema = {
 };
 
 export function run({ path: where, match = "" }) {
-  const files = fs.stat(where).isDirectory() ? fs.list(where, { recursive: true }) : [where];
+  const inside = () => fs.list(where, { recursive: true }).map((file) => path.join(where, file));
+  const files = fs.stat(where).isDirectory() ? inside() : [where];
   const parts = [];
   for (const file of files) {
     const lines = declarations(file).filter(([, text]) => text.includes(match));

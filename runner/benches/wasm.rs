@@ -25,7 +25,11 @@ const MANY: usize = 200;
 struct Nobody;
 
 impl Host for Nobody {
-    fn bash<'a>(&'a self, _: &'a str, _: Option<Duration>) -> LocalBoxFuture<'a, Result<String, String>> {
+    fn bash<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<Duration>,
+    ) -> LocalBoxFuture<'a, Result<String, String>> {
         refuse()
     }
     fn complete<'a>(&'a self, _: &'a str) -> LocalBoxFuture<'a, Result<String, String>> {

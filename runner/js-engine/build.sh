@@ -24,9 +24,12 @@ include=$sysroot/include/wasm32-wasi; [ -d "$include" ] || include=$sysroot/incl
 [ -f "$include/malloc.h" ] || missing "no wasi-libc headers in $include; set WASI_SYSROOT"
 
 export RQUICKJS_SYS_NO_WASI_SDK=1 CC_wasm32_wasip1=$cc AR_wasm32_wasip1=$ar
-export CFLAGS_wasm32_wasip1="--target=wasm32-wasi -isystem $include -include $PWD/stack-check.h -Oz"
+# The macro's value is there to have QuickJS built again when the header changes, of which cargo knows nothing.
+export CFLAGS_wasm32_wasip1="--target=wasm32-wasi -isystem $include -include $PWD/stack-check.h -Oz
+  -DSTACK_CHECK_DIGEST=$(sha256sum stack-check.h | cut -c1-8)"
+CFLAGS_wasm32_wasip1=${CFLAGS_wasm32_wasip1//$'\n'/}
 # No path of this machine in the result.
-export RUSTFLAGS="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo -C link-arg=-zstack-size=1048576"
+export RUSTFLAGS="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo -C link-arg=-zstack-size=2097152"
 cargo build --release --locked --target wasm32-wasip1
 
 built=${CARGO_TARGET_DIR:-target}/wasm32-wasip1/release/autocode_js_engine.wasm

@@ -43,6 +43,14 @@ pub struct Cli {
     #[arg(long)]
     pub trust: bool,
 
+    /// Ask before what may change something runs
+    #[arg(long)]
+    pub ask: bool,
+
+    /// Run everything unasked
+    #[arg(long, conflicts_with = "ask")]
+    pub yes: bool,
+
     /// With -p: one JSON event a line on stdout; with --diff: one JSON object
     #[arg(long)]
     pub json: bool,

@@ -42,7 +42,7 @@ fn tool(args: &toolkit::cli::ToolArgs, env: &Env) -> Exit {
         Ok(()) => Exit::Done,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", sanitize(&error.to_string()));
-            if error.exit_status() == 2 { Exit::Usage } else { Exit::Failed }
+            error.exit()
         }
     }
 }

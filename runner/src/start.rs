@@ -19,6 +19,7 @@ use crate::project::{Project, Scaffold};
 use crate::render::sanitize;
 use crate::session::{self, Loaded, Session};
 use crate::trust::{self, Origin, Trust};
+use crate::ui::print::Channel;
 use crate::{commands, demo, ui};
 
 /// Runs the program.
@@ -49,6 +50,11 @@ fn run(cli: &Cli) -> Result<Exit> {
     let mut overrides = Overrides::default();
     if let Some(model) = &cli.model {
         overrides.set("model", model.as_str().into())?;
+    }
+    if cli.yes {
+        overrides.set("approve", "never".into())?;
+    } else if cli.ask {
+        overrides.set("approve", "writes".into())?;
     }
     let (live, warnings) = Live::start(project.clone(), env.clone(), overrides, trusted)?;
     for warning in warnings {
@@ -117,9 +123,7 @@ fn scaffold(project: &Project, env: &Env) {
 fn open_session(cli: &Cli, project: &Project, env: &Env) -> Result<(Session, Loaded)> {
     let id = match &cli.resume {
         Some(id) => Some(id.clone()),
-        None if cli.continue_latest => Some(
-            session::latest(project).context("there is no session to continue in this project")?,
-        ),
+        None if cli.continue_latest => session::latest(project),
         None => None,
     };
     let Some(id) = id else {
@@ -149,12 +153,12 @@ async fn print(parts: Parts, message: String, json: bool, env: &Env) -> Result<E
     let interrupt = Interrupt::default();
     let agent = Agent::new(parts, inputs_end, Events::new(events_end), interrupt.clone());
     let _ = inputs.send(Input::Message(message));
-    drop(inputs);
+    let channel = Channel { events, inputs, interrupt };
     let front = async {
         if json {
-            ui::print::run_json(events, interrupt).await
+            ui::print::run_json(channel).await
         } else {
-            ui::print::run(events, interrupt, env).await
+            ui::print::run(channel, env).await
         }
     };
     // A front end that has seen enough ends the agent, and with it what the agent runs.

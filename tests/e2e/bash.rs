@@ -33,12 +33,15 @@ fn the_working_directory_is_kept_between_calls() {
 fn a_directory_that_is_gone_does_not_end_the_session() {
     let replies = [
         Reply::bash("mkdir gone && cd gone && rmdir ../gone"),
+        Reply::bash("touch misplaced"),
         Reply::bash("echo alive"),
         Reply::text("done"),
     ];
     let (server, env) = scripted(replies);
     env.cmd(["-p", "go"]).run().answered("done\n");
-    assert!(server.requests()[2].tool_result().contains("alive"));
+    assert!(server.requests()[2].tool_result().contains("is gone"));
+    assert!(!env.has("misplaced"), "a command ran where it was not meant to");
+    assert!(server.requests()[3].tool_result().contains("alive"));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod approvals;
 mod bash;
 mod compaction;
 mod config;
@@ -15,6 +16,7 @@ mod faults;
 mod headless;
 mod oneshot;
 mod quirks;
+mod readme;
 mod repl;
 mod sessions;
 mod tools;

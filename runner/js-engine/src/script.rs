@@ -7,8 +7,8 @@ use rquickjs::{
 use crate::text::Text;
 use crate::{fault, globals, grants, modules};
 
-/// How deep a script may recurse. The linear memory's stack is 1 MiB, and the engine's own frames need some of it.
-const STACK_BYTES: usize = 640 * 1024;
+/// How much stack a script may use. There are 2 MiB (`build.sh`), and the engine's own frames need some of it.
+const STACK_BYTES: usize = 1152 * 1024;
 
 /// A module that was evaluated and has what a tool needs.
 pub(crate) struct Script {

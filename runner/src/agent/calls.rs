@@ -8,6 +8,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
+use super::approval::{Asked, Gate};
 use super::channel::Events;
 use super::event::Event;
 use super::spent::Spent;
@@ -37,6 +38,7 @@ pub(super) struct Workshop<'a> {
     pub(super) bash: &'a Bash,
     pub(super) session: &'a RefCell<Session>,
     pub(super) spent: &'a Spent,
+    pub(super) gate: &'a Gate,
     pub(super) events: &'a Events,
     pub(super) cancel: &'a CancellationToken,
     /// The call that all this happens for: progress is shown under it.
@@ -70,6 +72,7 @@ impl Agent {
             bash: &self.bash,
             session: &self.session,
             spent: &self.spent,
+            gate: &self.gate,
             events: &self.events,
             cancel,
             call_id: &call.id,
@@ -80,14 +83,20 @@ impl Agent {
 }
 
 impl<'a> Workshop<'a> {
-    /// Runs the tool `name`, bash included.
+    /// Runs the tool `name`, bash included, if it may.
     pub(super) async fn run(&self, name: &str, arguments: &str) -> ToolResult {
+        let cwd = self.bash.cwd();
+        let asked = Asked { id: self.call_id, name, arguments, cwd: &cwd };
+        let policy = self.settings.approve;
+        if let Err(refusal) = self.gate.pass(asked, policy, self.events, self.cancel).await {
+            return refusal;
+        }
         let progress = |text: &str| self.progress(text);
         let context = CallContext {
             cancel: self.cancel,
             progress: &progress,
             host: self,
-            cwd: self.bash.cwd(),
+            cwd,
             output_limit: self.settings.output_limit,
         };
         if name == "bash" {

@@ -1,12 +1,15 @@
 //! The agent's ends of the seam: where events go, where inputs come from, how a turn is interrupted.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
 use super::event::{Event, Input, Level};
+use crate::approve::Answer;
 
 /// Where events go. A front end that is gone is no reason to stop: the transcript still is.
 #[derive(Clone)]
@@ -65,6 +68,17 @@ impl Inputs {
         self.messages.drain(..).collect()
     }
 
+    /// The answer to the approval `id`; what else comes meanwhile waits. `None` when the front end has left.
+    pub(super) async fn answer(inputs: &RefCell<Self>, id: &str) -> Option<Answer> {
+        loop {
+            let next = poll_fn(|cx| inputs.borrow_mut().receiver.poll_recv(cx)).await?;
+            match next {
+                Input::Approval { id: answered, answer } if answered == id => return Some(answer),
+                other => inputs.borrow_mut().sort(other),
+            }
+        }
+    }
+
     /// Whether a message waits.
     pub(super) fn has_messages(&mut self) -> bool {
         self.look();
@@ -73,15 +87,21 @@ impl Inputs {
 
     fn look(&mut self) {
         while let Ok(input) = self.receiver.try_recv() {
-            match input {
-                Input::Message(text) => self.messages.push_back(text),
-                Input::Unqueue(text) => {
-                    if let Some(at) = self.messages.iter().rposition(|m| *m == text) {
-                        self.messages.remove(at);
-                    }
+            self.sort(input);
+        }
+    }
+
+    fn sort(&mut self, input: Input) {
+        match input {
+            Input::Message(text) => self.messages.push_back(text),
+            Input::Unqueue(text) => {
+                if let Some(at) = self.messages.iter().rposition(|m| *m == text) {
+                    self.messages.remove(at);
                 }
-                other => self.deferred.push_back(other),
             }
+            // Its question is no longer open.
+            Input::Approval { .. } => {}
+            other => self.deferred.push_back(other),
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::approve::{Answer, Offer};
 use crate::model::message::{Assistant, Usage};
 use crate::tools::{ToolChange, ToolResult};
 
@@ -45,6 +46,19 @@ pub enum Event {
     },
     /// The step's reply is whole and in the transcript.
     Reply(Assistant),
+    /// A call waits for the person's word: an [`Input::Approval`] with its id.
+    Approval {
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// Its arguments, JSON text.
+        arguments: String,
+        /// Where it would run.
+        cwd: PathBuf,
+        /// Why it is asked about, and which rules would let its like pass.
+        offer: Offer,
+    },
     /// A call runs.
     ToolStarted {
         /// The call's id.
@@ -132,6 +146,13 @@ pub enum TurnEnd {
 pub enum Input {
     /// A message: starts a turn, or, while one runs, enters before its next step.
     Message(String),
+    /// The answer to an [`Event::Approval`].
+    Approval {
+        /// The call's id.
+        id: String,
+        /// What the person says.
+        answer: Answer,
+    },
     /// Takes a waiting message back, if it has not entered yet.
     Unqueue(String),
     /// Between turns: summarise the conversation now; the text adds to the summary's instructions.

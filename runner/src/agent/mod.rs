@@ -3,6 +3,7 @@
 //! The agent never prints and never reads a terminal: it emits [`event::Event`]s and takes [`event::Input`]s. It owns
 //! the session, the conversation and the tools; front ends only see the events.
 
+mod approval;
 mod budget;
 mod calls;
 mod channel;
@@ -33,7 +34,8 @@ use crate::project::Project;
 use crate::session::{Loaded, Session};
 use crate::tools::bash::{self, Bash};
 use crate::tools::toolbox::Toolbox;
-use crate::tools::wasm::{Compiler, JAVASCRIPT, Loader};
+use crate::tools::wasm::{Compiler, Loader, javascript};
+use approval::Gate;
 use channel::Inputs;
 use conversation::Conversation;
 use event::Input;
@@ -76,7 +78,8 @@ pub struct Agent {
     compact_floor: u64,
     max_steps: Option<u32>,
     events: Events,
-    inputs: Inputs,
+    /// Also where inputs come in.
+    gate: Gate,
     interrupt: Interrupt,
 }
 
@@ -89,7 +92,8 @@ impl Agent {
         interrupt: Interrupt,
     ) -> Self {
         let Parts { project, env, live, model, session, loaded, max_steps } = parts;
-        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(JAVASCRIPT));
+        let loader =
+            Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(javascript::SHARED));
         let keep_reasoning = live.settings().keep_reasoning;
         Self {
             toolbox: Toolbox::new(&project, &env, loader, bash::schema()),
@@ -98,7 +102,7 @@ impl Agent {
             wants_reasoning: false,
             conversation: Conversation::resumed(loaded.messages, &loaded.meta, keep_reasoning),
             compact_floor: 0,
-            inputs: Inputs::new(inputs),
+            gate: Gate::new(&env, project.root(), Inputs::new(inputs)),
             project,
             env,
             live,
@@ -113,7 +117,7 @@ impl Agent {
     /// Serves inputs until the front end drops its end; `Event::TurnFinished` marks the end of each turn.
     pub async fn serve(mut self) {
         self.announce();
-        while let Some(input) = self.inputs.next().await {
+        while let Some(input) = self.gate.inputs().next().await {
             match input {
                 Input::Message(prompt) => {
                     self.turn(prompt).await;
@@ -122,7 +126,7 @@ impl Agent {
                 Input::Set(key, value) => self.set(&key, value),
                 Input::New => self.begin(),
                 Input::Resume(id) => self.resume(&id),
-                Input::Unqueue(_) => {}
+                Input::Unqueue(_) | Input::Approval { .. } => {}
             }
         }
     }

@@ -92,7 +92,7 @@ impl Agent {
                 )));
             }
             step += 1;
-            for message in self.inputs.take_messages() {
+            for message in self.gate.inputs().take_messages() {
                 self.hear(message);
             }
             for notice in self.refresh().await {
@@ -112,7 +112,7 @@ impl Agent {
             } else if reply.filled_window && reply.message.tool_calls.is_empty() {
                 self.make_room_now(cancel).await?;
                 self.hear_own(CUT_ANSWER);
-            } else if reply.message.tool_calls.is_empty() && !self.inputs.has_messages() {
+            } else if reply.message.tool_calls.is_empty() && !self.gate.inputs().has_messages() {
                 return Ok(reply.message.content.unwrap_or_default());
             }
         }

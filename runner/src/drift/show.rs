@@ -9,6 +9,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::{Drift, FileState};
 use crate::config::Key;
+use crate::plain::visible;
 
 /// Two long texts that have nothing in common are not compared to the end.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -120,22 +121,6 @@ fn painted(out: &mut String, line: &str, colour: bool) {
     }
 }
 
-/// Control and direction characters as `\u{…}`: a terminal acts on none of it.
-fn visible(text: &str) -> String {
-    let acts = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    if !text.contains(acts) {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if acts(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
-    }
-    out
-}
-
 /// A config's text with the values of secret settings masked. Where it does not parse, everything that looks like a
 /// key is.
 fn without_secrets(text: &str) -> String {
@@ -222,13 +207,5 @@ mod tests {
         }
         let kept = "{\"api_key\": \"$OPENAI_API_KEY\", \"base_url\": \"http://localhost:8080/v1\"}";
         assert_eq!(without_secrets(kept), kept);
-    }
-
-    #[test]
-    fn nothing_acts_on_a_terminal() {
-        assert_eq!(
-            visible("a\u{1b}]52;c;x\u{7}\u{9b}\u{202e}\tä\n"),
-            "a\\u{1b}]52;c;x\\u{7}\\u{9b}\\u{202e}\tä\n"
-        );
     }
 }

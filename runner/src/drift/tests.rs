@@ -150,7 +150,7 @@ const CORRUPTIONS: [Corruption; 9] = [
     ("a directory", |path| fs::create_dir_all(path.join("deep/er")).unwrap()),
     ("unreadable", |path| {
         fs::write(path, "x").unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
     }),
     ("a gigabyte", |path| fs::File::create(path).unwrap().set_len(1 << 30).unwrap()),
     ("a FIFO", |path| {

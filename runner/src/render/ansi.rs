@@ -37,11 +37,11 @@ impl Encoder {
         self.part(line, 0, None, out);
     }
 
-    /// Appends what follows the first `skip` bytes of a line. With the cell at which that starts,
-    /// the cursor is set again after every cluster whose width terminals disagree about.
-    pub(crate) fn part(&self, line: &Line, skip: usize, cell: Option<usize>, out: &mut String) {
+    /// Appends what follows the first `skip` bytes of a line. With a place to keep, the cursor is
+    /// set again after every cluster whose width terminals disagree about.
+    pub(crate) fn part(&self, line: &Line, skip: usize, place: Option<Place>, out: &mut String) {
         let mut pen = Pen { style: Style::PLAIN, link: None };
-        let mut cell = cell;
+        let mut place = place;
         let mut end = 0;
         for span in line.spans() {
             end += span.text.len();
@@ -51,7 +51,7 @@ impl Encoder {
             let text = &span.text[span.text.len() - (end - skip).min(span.text.len())..];
             self.link(&mut pen, span.link, out);
             self.style(&mut pen, span.style, out);
-            put(text, &mut cell, out);
+            put(text, place.as_mut(), out);
         }
         self.link(&mut pen, None, out);
         self.style(&mut pen, Style::PLAIN, out);
@@ -118,19 +118,23 @@ impl Params<'_> {
     }
 }
 
-fn put(text: &str, cell: &mut Option<usize>, out: &mut String) {
-    let Some(at) = cell.as_mut().filter(|_| !text.is_ascii()) else {
-        out.push_str(text);
-        if let Some(at) = cell {
-            *at += text.len();
-        }
-        return;
-    };
+/// Where in its row text is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The cell it begins at.
+    pub cell: usize,
+    /// Cells in the row.
+    pub width: usize,
+}
+
+fn put(text: &str, place: Option<&mut Place>, out: &mut String) {
+    let Some(place) = place else { return out.push_str(text) };
     for cluster in text.graphemes(true) {
         out.push_str(cluster);
-        *at += cluster_width(cluster);
-        if is_contested(cluster) {
-            _ = write!(out, "\x1b[{}G", *at + 1);
+        place.cell += cluster_width(cluster);
+        if is_contested(cluster) && place.cell < place.width {
+            // What a terminal drew too wide is wiped off.
+            _ = write!(out, "\x1b[{}G\x1b[K", place.cell + 1);
         }
     }
 }
@@ -192,7 +196,12 @@ mod tests {
     fn the_cursor_is_set_again_after_a_cluster_of_contested_width() {
         let mut out = String::new();
         let line = Line::of("a❤️b", Style::PLAIN);
-        Encoder::new(ColorDepth::Ansi16, true, false).part(&line, 0, Some(0), &mut out);
-        assert_eq!(out, "a❤️\x1b[4Gb");
+        Encoder::new(ColorDepth::Ansi16, true, false).part(
+            &line,
+            0,
+            Some(Place { cell: 0, width: 9 }),
+            &mut out,
+        );
+        assert_eq!(out, "a❤️\x1b[4G\x1b[Kb");
     }
 }

@@ -61,6 +61,15 @@ impl Code {
     }
 }
 
+/// Code as lines of their own, coloured as the language (a name or file extension) asks for; each
+/// is cut into rows of at most the terminal's width.
+#[must_use]
+pub fn highlight(code: &str, language: &str, options: &Options) -> Vec<Line> {
+    let mut block = Code::open(language, options);
+    let avail = usize::from(options.width).max(1);
+    code.lines().flat_map(|line| block.line(line, avail)).collect()
+}
+
 /// Appends code, its tabs as spaces up to the next stop.
 fn push(line: &mut Line, text: &str, style: Style) {
     for (n, part) in text.split('\t').enumerate() {
@@ -112,6 +121,14 @@ mod tests {
         let rows = split(Line::of("abcdefgh日本", Style::PLAIN), 5);
         assert_eq!(texts(&rows), ["abcde", "fgh日", "本"]);
         assert_eq!(rows.iter().map(|r| r.soft).collect::<Vec<_>>(), [true, true, false]);
+    }
+
+    #[test]
+    fn code_is_highlighted_line_by_line() {
+        let options = crate::render::tests::options(6);
+        let rows = highlight("fn x() {}\n// \x1b", "rs", &options);
+        assert_eq!(texts(&rows), ["fn x()", " {}", "// ␛"]);
+        assert_eq!(rows[0].spans().next().map(|span| span.style.ink), Some(Ink::Keyword));
     }
 
     #[test]

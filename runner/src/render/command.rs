@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::termios;
 
 use super::live::{Abilities, Live, Size};
-use super::{ColorDepth, Encoder, Markdown, Options, color, math};
+use super::{ColorDepth, Encoder, Markdown, Options, Question, color, math};
 use crate::env::Env;
 
 /// The shortest time between two pictures.
@@ -37,12 +37,18 @@ pub fn run(file: Option<&Path>, formulas: bool, env: &Env) -> io::Result<()> {
     }
 }
 
-/// One rendering a line; the rows of a display are joined by `␤`.
+/// One rendering a line: a formula of several lines as a display, its rows joined by `␤`, any
+/// other as it stands in text.
 fn draw_formulas(input: impl Read) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     for line in BufReader::new(input).split(b'\n') {
         let line = line?;
-        let rows = math::display(&String::from_utf8_lossy(&line), usize::from(u16::MAX));
+        let tex = String::from_utf8_lossy(&line);
+        let rows = if tex.contains(r"\\") || tex.contains(r"\begin{") {
+            math::display(&tex, usize::from(u16::MAX))
+        } else {
+            vec![math::inline(&tex)]
+        };
         let rows: Vec<_> = rows.iter().map(|row| super::sanitize(row)).collect();
         writeln!(out, "{}", rows.join("␤"))?;
     }
@@ -96,6 +102,9 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     let options = Options::detect(env, size.width, true);
     let encoder = Encoder::new(options.color, options.dark, options.hyperlinks);
     let abilities = Abilities { redraws: color::can_redraw(env), reflows: color::reflows(env) };
+    let mut question = (options.color > ColorDepth::Ansi16).then(|| Question::ask(env));
+    // Only the first picture waits for the answer, and no longer than for the one after it.
+    let mut patience = FRAME;
     let mut live = Live::new(io::stdout(), encoder, size, abilities);
     let mut markdown = Markdown::new(options);
     std::thread::spawn({
@@ -112,6 +121,11 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     let mut drawn = None;
     loop {
         let (text, ended) = collect(&shared, drawn);
+        if let Some(dark) = question.as_mut().and_then(|q| q.is_dark(patience)) {
+            live.set_encoder(Encoder::new(options.color, dark, options.hyperlinks));
+            question = None;
+        }
+        patience = Duration::ZERO;
         let size = terminal_size();
         live.set_size(size);
         markdown.resize(size.width);

@@ -76,10 +76,35 @@ fn syntaxes() -> &'static SyntaxSet {
     SYNTAXES.get_or_init(two_face::syntax::extra_newlines)
 }
 
+/// The syntax of a language; names are remembered, for the search is long.
 fn find(name: &str) -> Option<&'static SyntaxReference> {
+    type Names = RwLock<HashMap<String, Option<&'static SyntaxReference>>>;
+    const MAX_NAME: usize = 32;
+    const MAX_NAMES: usize = 256;
+    static NAMES: OnceLock<Names> = OnceLock::new();
     let name = name.trim_start_matches(['.', '{']).trim_end_matches('}').to_ascii_lowercase();
-    let token = match name.as_str() {
-        "" | "text" | "txt" | "plain" | "plaintext" | "none" | "output" => return None,
+    if name.len() > MAX_NAME || PLAIN.contains(&name.as_str()) {
+        return None;
+    }
+    let names = NAMES.get_or_init(Names::default);
+    if let Some(&known) = names.read().ok().as_ref().and_then(|names| names.get(&name)) {
+        return known;
+    }
+    let found = syntaxes().find_syntax_by_token(alias(&name));
+    if let Ok(mut names) = names.write()
+        && names.len() < MAX_NAMES
+    {
+        names.insert(name, found);
+    }
+    found
+}
+
+/// Names of no language at all.
+const PLAIN: [&str; 7] = ["", "text", "txt", "plain", "plaintext", "none", "output"];
+
+/// What the syntaxes call the languages that people name otherwise.
+fn alias(name: &str) -> &str {
+    match name {
         "shell" | "console" | "shellsession" | "shell-session" | "terminal" | "zsh" | "ksh" => {
             "bash"
         }
@@ -89,13 +114,12 @@ fn find(name: &str) -> Option<&'static SyntaxReference> {
         "csharp" | "c#" => "cs",
         "python3" | "py3" | "pycon" => "py",
         "patch" => "diff",
-        "tf" | "hcl" => "tf",
+        "hcl" => "tf",
         "docker" => "dockerfile",
         "make" => "makefile",
         "viml" => "vim",
         other => other,
-    };
-    syntaxes().find_syntax_by_token(token)
+    }
 }
 
 /// The look of a scope inside a text of the style `outer`.
@@ -190,6 +214,7 @@ fn look(scope: Scope) -> Option<Style> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

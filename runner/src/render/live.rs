@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use unicode_segmentation::GraphemeCursor;
 
-use super::ansi::Encoder;
+use super::ansi::{Encoder, Place};
 use super::style::Line;
 use super::width::{is_contested, width};
 
@@ -30,8 +30,9 @@ pub struct Live<W: Write> {
     shown: Vec<Line>,
     /// Whether the last row is full and the terminal would wrap by itself now.
     wrapping: bool,
-    /// What has to be written before anything else.
-    pending: String,
+    /// What has to be written before anything else: the way back to the top of a region whose
+    /// rows are on the screen in a shape that is not known any more.
+    way_back: Option<String>,
 }
 
 /// Cells in a row and rows on the screen.
@@ -55,15 +56,7 @@ pub struct Abilities {
 impl<W: Write> Live<W> {
     /// A terminal whose cursor is at the beginning of a row.
     pub fn new(out: W, encoder: Encoder, size: Size, abilities: Abilities) -> Self {
-        Self {
-            out,
-            encoder,
-            size,
-            abilities,
-            shown: Vec::new(),
-            wrapping: false,
-            pending: String::new(),
-        }
+        Self { out, encoder, size, abilities, shown: Vec::new(), wrapping: false, way_back: None }
     }
 
     /// How many rows the live region may have.
@@ -87,14 +80,11 @@ impl<W: Write> Live<W> {
             live: self,
             out: String::new(),
             moved: false,
+            wipes: false,
         };
         drawing.draw();
-        let (mut out, mut moved) = (drawing.out, drawing.moved);
+        let (mut out, moved) = (drawing.out, drawing.moved);
         self.shown = tail;
-        if !self.pending.is_empty() {
-            out.insert_str(0, &std::mem::take(&mut self.pending));
-            moved = true;
-        }
         if out.is_empty() {
             return Ok(());
         }
@@ -124,14 +114,22 @@ impl<W: Write> Live<W> {
                 false => self.shown.len(),
             };
             let up = (rows - 1).min(usize::from(size.height).saturating_sub(1));
-            if up > 0 {
-                _ = write!(self.pending, "\x1b[{up}A");
-            }
-            self.pending.push_str("\x1b[G\x1b[J");
+            let lines = if up > 0 { format!("\x1b[{up}A") } else { String::new() };
+            self.way_back = Some(format!("{lines}\x1b[G"));
             self.shown.clear();
             self.wrapping = false;
         }
         self.size = size;
+    }
+
+    /// Goes on in other colours; what is on the screen keeps its own.
+    pub fn set_encoder(&mut self, encoder: Encoder) {
+        self.encoder = encoder;
+    }
+
+    /// What it writes to.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// What it writes to.
@@ -164,15 +162,22 @@ struct Drawing<'a, W: Write> {
     out: String,
     /// Whether the cursor was moved back.
     moved: bool,
+    /// Whether old text has to be erased behind every row.
+    wipes: bool,
 }
 
 impl<W: Write> Drawing<'_, W> {
     fn draw(&mut self) {
+        if let Some(way_back) = self.live.way_back.take() {
+            self.out = way_back;
+            self.moved = true;
+            self.wipes = true;
+        }
         let shown = self.live.shown.len();
         let kept =
             self.live.shown.iter().zip(&self.rows).take_while(|(a, b)| a.looks_like(b)).count();
         let ends = self.tail == 0 && !self.rows.is_empty();
-        if kept == shown && kept == self.rows.len() && !ends {
+        if kept == shown && kept == self.rows.len() && !ends && !self.wipes {
             return;
         }
         if kept < shown {
@@ -251,15 +256,15 @@ impl<W: Write> Drawing<'_, W> {
         if contested {
             self.out.push_str(WRAP_OFF);
         }
-        let cell = width(&row.text()[..from]);
-        self.live.encoder.part(row, from, contested.then_some(cell), &mut self.out);
+        let place = Place { cell: width(&row.text()[..from]), width: cells };
+        self.live.encoder.part(row, from, contested.then_some(place), &mut self.out);
         if contested {
             self.out.push_str(WRAP_ON);
         }
         let full = row.width() >= cells;
         self.live.wrapping = full && !contested && from < row.text().len();
         let longer = self.live.shown.get(n).is_some_and(|old| old.width() > row.width());
-        if longer && !full {
+        if (longer || self.wipes) && !full {
             self.out.push_str("\x1b[K");
         }
     }
@@ -267,8 +272,14 @@ impl<W: Write> Drawing<'_, W> {
     /// Erases rows that are left over, and leaves the cursor where the next update expects it.
     fn close(&mut self, kept: usize) {
         let shown = self.live.shown.len();
-        let Some(&last) = self.rows.last() else { return };
-        let left_over = self.rows.len() < shown;
+        let Some(&last) = self.rows.last() else {
+            if self.wipes {
+                self.out.push_str("\x1b[J");
+            }
+            return;
+        };
+        // Never from the top of the screen, which some terminals take for a whole new page.
+        let left_over = self.rows.len() < shown || self.wipes;
         if left_over || self.tail == 0 {
             self.down();
         }

@@ -5,6 +5,7 @@
 //! a terminal unsanitised, for [`Line`] takes no other.
 
 mod ansi;
+mod background;
 mod code;
 pub mod color;
 pub mod command;
@@ -21,6 +22,8 @@ mod width;
 mod wrap;
 
 pub use ansi::Encoder;
+pub use background::Question;
+pub use code::highlight;
 pub use color::ColorDepth;
 pub use live::{Abilities, Live, Size};
 pub use markdown::Markdown;
@@ -28,3 +31,7 @@ pub use options::Options;
 pub use sanitize::sanitize;
 pub use style::{Ink, Line, Span, Style};
 pub use width::width;
+pub use wrap::wrap;
+
+#[cfg(test)]
+mod tests;

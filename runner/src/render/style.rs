@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::sanitize;
-use super::width::width;
+use super::width::{fitting, width};
 
 /// The part a piece of text plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -252,6 +252,29 @@ impl Line {
         })
     }
 
+    /// The line in at most `cells` cells, an ellipsis in place of what does not fit.
+    #[must_use]
+    pub fn clipped(&self, cells: usize) -> Self {
+        if self.cells <= cells {
+            return self.clone();
+        }
+        let mut line = Self::new();
+        let room = cells.saturating_sub(1);
+        let mut last = Style::PLAIN;
+        for span in self.spans() {
+            let (part, width) = fitting(span.text, room - line.cells);
+            line.append_measured(part, width, span.style, span.link);
+            last = span.style;
+            if part.len() < span.text.len() {
+                break;
+            }
+        }
+        if cells > 0 {
+            line.append_measured("…", 1, last, None);
+        }
+        line
+    }
+
     /// Whether it looks the same on a screen.
     pub(crate) fn looks_like(&self, other: &Self) -> bool {
         self.text == other.text && self.runs == other.runs
@@ -313,6 +336,17 @@ mod tests {
         let spans: Vec<_> = line.spans().map(|s| (s.text, s.style)).collect();
         assert_eq!(spans, [("ab", Style::PLAIN), ("日", Style::MUTED)]);
         assert_eq!(line.width(), 4);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_replaced_by_an_ellipsis() {
+        let mut line = Line::of("ab", Style::PLAIN);
+        line.push("日本", Style::MUTED);
+        for (cells, text) in
+            [(9, "ab日本"), (6, "ab日本"), (5, "ab日…"), (4, "ab…"), (1, "…"), (0, "")]
+        {
+            assert_eq!(line.clipped(cells).text(), text);
+        }
     }
 
     #[test]

@@ -268,10 +268,6 @@ impl Flow for Cell {
     fn formula(&mut self, tex: &str) {
         self.line.push(&math::inline(tex), Style::of(Ink::Math));
     }
-
-    fn rule(&mut self) {
-        self.line_break();
-    }
 }
 
 #[cfg(test)]

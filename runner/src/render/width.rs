@@ -23,12 +23,13 @@ pub(crate) fn cluster_width(cluster: &str) -> usize {
 }
 
 /// Whether terminals disagree about the width of `text`: sequences that older ones draw character
-/// by character (families, flags, skin tones, emoji presentation).
+/// by character (families, flags, skin tones, emoji presentation, vowel signs with a width).
 pub(crate) fn is_contested(text: &str) -> bool {
     !text.is_ascii()
-        && text.graphemes(true).any(|g| {
-            let apart: usize = g.chars().map(|c| c.width().unwrap_or(0)).sum();
-            apart != cluster_width(g)
+        && text.graphemes(true).any(|cluster| {
+            let mut chars = cluster.chars().map(|c| c.width().unwrap_or(0));
+            let base = chars.next().unwrap_or(0);
+            chars.any(|w| w > 0) || base != cluster_width(cluster)
         })
 }
 
@@ -39,8 +40,9 @@ pub(crate) fn is_narrow(text: &str) -> bool {
 
 /// The longest beginning of `text` that fits into `cells`, with its width.
 pub(crate) fn fitting(text: &str, cells: usize) -> (&str, usize) {
-    if is_narrow(text) {
-        let end = text.len().min(cells);
+    let end = text.len().min(cells);
+    let bytes = text.as_bytes();
+    if bytes[..end].is_ascii() && bytes.get(end).is_none_or(u8::is_ascii) {
         return (&text[..end], end);
     }
     let mut used = 0;

@@ -10,6 +10,18 @@ use super::sanitize;
 use super::style::{Line, Link, Style};
 use super::width::{breaks_between, cluster_width, fitting};
 
+/// Plain text in rows of at most `width` cells; its line ends are kept.
+#[must_use]
+pub fn wrap(text: &str, style: Style, width: usize) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let mut wrapper = Wrapper::new(width);
+        wrapper.push_verbatim(line, style, None);
+        rows.extend(wrapper.finish());
+    }
+    rows
+}
+
 /// Text being wrapped.
 #[derive(Clone, Debug)]
 pub(crate) struct Wrapper {

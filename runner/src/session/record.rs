@@ -80,6 +80,13 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// Something that happens now.
+    pub fn now(kind: &str, text: &str) -> Self {
+        Self { time: Some(Timestamp::now()), kind: kind.to_owned(), text: text.to_owned() }
+    }
+}
+
 /// Times to the millisecond, as RFC 3339; what is not one is none.
 mod time {
     use jiff::{Timestamp, Unit};

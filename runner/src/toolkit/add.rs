@@ -28,13 +28,14 @@ const BUNDLED: &[Bundled] = &[
 ];
 
 impl Toolkit<'_> {
-    pub(super) fn add(&mut self, name: Option<&str>) -> Result {
-        let Some(name) = name else {
-            for tool in BUNDLED {
-                self.say(format_args!("{:<10} {}", tool.name, tool.about));
-            }
-            return Ok(());
-        };
+    /// Lists them.
+    pub(super) fn bundled(&mut self) {
+        for tool in BUNDLED {
+            self.say(format_args!("{:<10} {}", tool.name, tool.about));
+        }
+    }
+
+    pub(super) fn add(&mut self, name: &str) -> Result {
         let Some(tool) = BUNDLED.iter().find(|tool| tool.name == name) else {
             let names: Vec<&str> = BUNDLED.iter().map(|tool| tool.name).collect();
             return Err(ToolkitError::Usage(format!(
@@ -62,6 +63,6 @@ impl Toolkit<'_> {
                 ToolkitError::io(format_args!("cannot write {}", self.project.short(&file)), &error)
             },
         )?;
-        self.build(Some(name.as_str()))
+        self.build_one(&name)
     }
 }

@@ -4,10 +4,14 @@
 //! never overwritten or deleted; a module in `.autocode/tools/` is replaced whole or not at all.
 
 mod add;
+mod attempt;
 mod build;
+mod check;
 pub mod cli;
 mod compiler;
+mod host;
 mod language;
+mod list;
 mod place;
 mod remove;
 mod scaffold;
@@ -18,7 +22,12 @@ use std::io::Write;
 use thiserror::Error;
 
 use crate::env::Env;
+use crate::exit::Exit;
 use crate::project::Project;
+use crate::render::sanitize;
+use crate::tools::toolbox::Toolbox;
+use crate::tools::wasm::{Compiler, Loader, javascript};
+use crate::trust::{self, Origin, Trust};
 use cli::ToolCommand;
 
 pub use language::Language;
@@ -32,14 +41,18 @@ pub enum ToolkitError {
     /// The tool, its build or the machine failed.
     #[error("{0}")]
     Failed(String),
+    /// The person ended it.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl ToolkitError {
-    /// The process's exit status.
-    pub fn exit_status(&self) -> u8 {
+    /// What the process's exit code says.
+    pub fn exit(&self) -> Exit {
         match self {
-            Self::Failed(_) => 1,
-            Self::Usage(_) => 2,
+            Self::Failed(_) => Exit::Failed,
+            Self::Usage(_) => Exit::Usage,
+            Self::Interrupted => Exit::Interrupted,
         }
     }
 
@@ -58,28 +71,94 @@ struct Toolkit<'a> {
 }
 
 impl Toolkit<'_> {
-    /// One line for the user. A reader that has gone away is no reason to stop.
-    fn say(&mut self, line: impl std::fmt::Display) {
-        let _ = writeln!(self.out, "{line}");
+    /// Lines for the user. A reader that has gone away is no reason to stop.
+    fn say(&mut self, text: impl std::fmt::Display) {
+        let text = text.to_string();
+        let _ = writeln!(self.out, "{}", sanitize(&text));
+    }
+
+    /// Loads modules as the agent does.
+    fn loader(&self) -> Loader {
+        Loader::new(&self.env.cache_dir, Compiler::own_binary(self.env), Some(javascript::SHARED))
+    }
+
+    /// The project's tools, looked at once.
+    ///
+    /// # Errors
+    /// The project is not trusted: its tools are nobody's who was asked.
+    async fn toolbox(&self, all: bool) -> Result<Toolbox> {
+        match trust::assess(&self.project, self.env) {
+            Trust::Nothing | Trust::Trusted => {}
+            Trust::Untrusted(_) | Trust::Changed(_) => {
+                return Err(ToolkitError::Usage(
+                    "this project's .autocode/ is not trusted yet: start autocode here and look at what it asks".to_owned(),
+                ));
+            }
+            Trust::Outside(sentence) => return Err(ToolkitError::Usage(sentence)),
+        }
+        let mut toolbox = Toolbox::new(&self.project, self.env, self.loader(), String::new());
+        if all {
+            toolbox.rescan_all(true).await;
+        } else {
+            toolbox.rescan(true).await;
+        }
+        Ok(toolbox)
+    }
+
+    /// Does what changes the project, and records it as the user's own where the project was theirs before: what a
+    /// clone brought stays to be asked about.
+    fn changing(&mut self, change: impl FnOnce(&mut Self) -> Result) -> Result {
+        let before = trust::assess(&self.project, self.env);
+        if let Trust::Outside(sentence) = before {
+            return Err(ToolkitError::Usage(sentence));
+        }
+        let result = change(self);
+        let recorded = match before {
+            Trust::Nothing if self.project.home().exists() => {
+                trust::grant(&self.project, self.env, Origin::Here)
+            }
+            Trust::Trusted => trust::refresh(&self.project, self.env),
+            _ => Ok(()),
+        };
+        if let Err(error) = recorded {
+            self.say(format_args!(
+                "warning: autocode will ask whether to trust this project: {error}"
+            ));
+        }
+        result
     }
 }
 
 /// Carries out `command` for the project that the current directory is in; what it reports goes to `out`.
 ///
 /// # Errors
-/// One text for the user, and the exit status that belongs to it.
+/// One text for the user, and the exit code that belongs to it.
 pub fn run(command: &ToolCommand, env: &Env, out: &mut dyn Write) -> Result {
     let project = Project::find(&env.cwd, env.home.as_deref());
     let mut toolkit = Toolkit { env, project, out };
     match command {
-        ToolCommand::New { name, lang } => toolkit.new_tool(name, *lang),
-        ToolCommand::Build { name } => toolkit.build(name.as_deref()),
-        ToolCommand::Add { name } => toolkit.add(name.as_deref()),
-        ToolCommand::Remove { name } => toolkit.remove(name),
-        ToolCommand::Check { .. } | ToolCommand::Run { .. } | ToolCommand::List { .. } => {
-            Err(ToolkitError::Usage("not yet".into()))
+        ToolCommand::New { name, lang } => {
+            toolkit.changing(|toolkit| toolkit.new_tool(name, *lang))
         }
+        ToolCommand::Build { name } => toolkit.changing(|toolkit| toolkit.build(name.as_deref())),
+        ToolCommand::Check { file } => toolkit.check(file),
+        ToolCommand::Run { name, args } => block_on(toolkit.attempt(name, args)),
+        ToolCommand::List { json } => block_on(toolkit.list(*json)),
+        ToolCommand::Add { name: None } => {
+            toolkit.bundled();
+            Ok(())
+        }
+        ToolCommand::Add { name: Some(name) } => toolkit.changing(|toolkit| toolkit.add(name)),
+        ToolCommand::Remove { name } => toolkit.changing(|toolkit| toolkit.remove(name)),
     }
+}
+
+fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| ToolkitError::io("the runtime did not start", &error))?;
+    runtime.block_on(work)
 }
 
 #[cfg(test)]

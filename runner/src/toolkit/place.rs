@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::{Result, Toolkit, ToolkitError};
+use tempfile::NamedTempFile;
 
-/// Longest name of a tool.
-const MAX_NAME: usize = 64;
+use super::{Result, Toolkit, ToolkitError};
+use crate::tools::wasm::is_name;
 
 /// The name of a tool: `[a-z][a-z0-9_-]{0,63}`, not `bash`. Safe as a file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,17 +15,13 @@ pub(super) struct ToolName(String);
 
 impl ToolName {
     pub fn parse(text: &str) -> Result<Self> {
-        let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-        let valid = text.len() <= MAX_NAME
-            && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && text.chars().all(word);
         match text {
             "bash" => Err(ToolkitError::Usage(
                 "bash is the agent's own tool; choose another name".to_owned(),
             )),
-            _ if valid => Ok(Self(text.to_owned())),
+            _ if is_name(text) => Ok(Self(text.to_owned())),
             _ => Err(ToolkitError::Usage(format!(
-                "`{text}` is no name for a tool: a-z, 0-9, - and _, beginning with a letter, at most {MAX_NAME} characters"
+                "`{text}` is no name for a tool: a-z, 0-9, - and _, beginning with a letter, at most 64 characters"
             ))),
         }
     }
@@ -57,21 +53,30 @@ impl Toolkit<'_> {
         self.project.tools().join(format!("{name}.grants.json"))
     }
 
-    /// Puts a module in its place, whole or not at all: the agent may be looking.
-    pub fn install(&self, name: &ToolName, module: &[u8]) -> Result<PathBuf> {
-        let path = self.module(name);
-        let put = || -> std::io::Result<()> {
-            let tools = self.project.tools();
+    /// A module beside its place, to be looked at before it is put there.
+    pub fn prepare(&self, module: &[u8]) -> Result<NamedTempFile> {
+        let tools = self.project.tools();
+        let write = || -> std::io::Result<NamedTempFile> {
             fs::create_dir_all(&tools)?;
             // Not ending in .wasm, so that a scan never takes it for a tool.
             let mut file = tempfile::Builder::new().prefix(".building-").tempfile_in(&tools)?;
             file.write_all(module)?;
             set_readable(file.as_file())?;
-            file.persist(&path)?;
-            Ok(())
+            Ok(file)
         };
-        put().map_err(|error| {
-            ToolkitError::io(format_args!("cannot write {}", self.project.short(&path)), &error)
+        write().map_err(|error| {
+            ToolkitError::io(format_args!("cannot write to {}", self.project.short(&tools)), &error)
+        })
+    }
+
+    /// Puts a prepared module in its place, whole or not at all: the agent may be looking.
+    pub fn install(&self, name: &ToolName, prepared: NamedTempFile) -> Result<PathBuf> {
+        let path = self.module(name);
+        prepared.persist(&path).map_err(|error| {
+            ToolkitError::io(
+                format_args!("cannot write {}", self.project.short(&path)),
+                &error.error,
+            )
         })?;
         Ok(path)
     }

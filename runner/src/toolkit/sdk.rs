@@ -22,9 +22,17 @@ macro_rules! files {
 /// Every file of the SDK, by its path in the repository.
 const FILES: &[(&str, &str)] = files!(
     "tool-sdk/Cargo.toml"
+    "tool-sdk/src/bindings.rs"
+    "tool-sdk/src/host.rs"
     "tool-sdk/src/lib.rs"
+    "tool-sdk/src/paths.rs"
+    "tool-sdk/src/reply.rs"
+    "tool-sdk/src/schema.rs"
+    "tool-sdk/wit/tool.wit"
     "tool-sdk/macros/Cargo.toml"
+    "tool-sdk/macros/src/function.rs"
     "tool-sdk/macros/src/lib.rs"
+    "tool-sdk/macros/src/structure.rs"
 );
 
 /// The workspace that the SDK's manifests inherit from.

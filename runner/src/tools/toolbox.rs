@@ -4,6 +4,7 @@
 //! a name has one holder, and a file that wants a taken name is broken, never shadowing. A call carries all it needs:
 //! it holds no borrow of the toolbox, so that a rescan can go on while it runs.
 
+mod call;
 mod names;
 mod slot;
 
@@ -17,17 +18,16 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
+use self::call::{Place, Target, call};
 use self::names::{Entry, Standing};
 use self::slot::Slot;
 use super::out::OutDir;
-use super::wasm::{Call, Grants, Index, Known, Loader, Outcome, Sandbox, Scanner, Seen, Tool, run};
+use super::wasm::{Grants, Known, Loader, Outcome, Sandbox, Scanner, Seen, index};
 use super::{CallContext, ToolChange, ToolResult, ToolStatus, clip};
 use crate::env::Env;
 use crate::project::Project;
 
-/// A module up to this size is waited for: it is there in the step after it was written.
-const WAITED_FOR: u64 = 512 << 10;
-/// How long at most, all of them together.
+/// How long small modules are waited for, all of them together.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest grants file.
 const MAX_GRANTS: u64 = 64 << 10;
@@ -44,6 +44,17 @@ pub struct Toolbox {
     bash: String,
     schemas: Bytes,
     started: bool,
+}
+
+/// What a rescan waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// Small modules that have just begun to load: they are there in the step after they were written.
+    Small,
+    /// Everything.
+    All,
+    #[cfg(test)]
+    Nothing,
 }
 
 /// A tool for people: `/tools`, `autocode tool list`.
@@ -101,20 +112,15 @@ impl Toolbox {
     ///
     /// A project that is not trusted has no tools: their descriptions are a stranger's words to the model.
     pub async fn rescan(&mut self, trusted: bool) -> Vec<ToolChange> {
-        self.rescan_within(trusted, WAITED_FOR, PATIENCE).await
+        self.rescan_and(trusted, Wait::Small).await
     }
 
     /// As [`Toolbox::rescan`], but waits for every module however long it takes: for commands that answer once.
     pub async fn rescan_all(&mut self, trusted: bool) -> Vec<ToolChange> {
-        self.rescan_within(trusted, u64::MAX, Duration::MAX).await
+        self.rescan_and(trusted, Wait::All).await
     }
 
-    async fn rescan_within(
-        &mut self,
-        trusted: bool,
-        size: u64,
-        patience: Duration,
-    ) -> Vec<ToolChange> {
+    async fn rescan_and(&mut self, trusted: bool, wait: Wait) -> Vec<ToolChange> {
         let first = trusted && !self.started;
         if first {
             self.take_over();
@@ -132,7 +138,7 @@ impl Toolbox {
         for slot in self.slots.iter_mut().filter(|slot| slot.wants_retry()) {
             slot.retry(&self.loader);
         }
-        self.wait(size, patience).await;
+        self.wait(wait).await;
         let settled: Vec<bool> = self.slots.iter_mut().map(Slot::settle).collect();
         for (slot, _) in
             self.slots.iter_mut().zip(settled).filter(|(slot, settled)| !settled && slot.is_new())
@@ -208,7 +214,7 @@ impl Toolbox {
 
     /// Begins with what an earlier process knew.
     fn take_over(&mut self) {
-        for known in Index::load(self.loader.cache(), &self.dir) {
+        for known in index::load(self.loader.cache(), &self.dir) {
             self.scanner.assume(&known.file, known.stamp);
             self.slots.push(Slot::known(known));
         }
@@ -245,17 +251,16 @@ impl Toolbox {
         self.slots[index].grants = read_grants(&self.dir.join(format!("{stem}.grants.json")));
     }
 
-    /// Waits for what is small enough to be waited for.
-    async fn wait(&self, size: u64, patience: Duration) {
-        let waited_for = self.slots.iter().filter(|slot| slot.stamp.size() <= size);
-        let pending: Vec<_> = waited_for.filter_map(|slot| slot.pending.clone()).collect();
+    /// Waits for what is on its way. What is not done by then is offered by a later rescan.
+    async fn wait(&mut self, wait: Wait) {
+        let pending: Vec<_> = self.slots.iter_mut().filter_map(|slot| slot.awaited(wait)).collect();
         let all = async {
             for pending in &pending {
                 pending.wait().await;
             }
         };
         if !pending.is_empty() {
-            // What is not done by then is offered by a later rescan.
+            let patience = if wait == Wait::All { Duration::MAX } else { PATIENCE };
             _ = tokio::time::timeout(patience, all).await;
         }
     }
@@ -291,7 +296,7 @@ impl Toolbox {
             return;
         }
         let known: Vec<Known> = self.slots.iter_mut().filter_map(Slot::record).collect();
-        Index::save(self.loader.cache(), &self.dir, known);
+        index::save(self.loader.cache(), &self.dir, &known);
     }
 
     fn shown(&self, slot: &Slot) -> String {
@@ -331,63 +336,6 @@ impl Toolbox {
         let names: Vec<&str> = self.names().collect();
         format!("there is no tool `{name}`.{hint} The tools are: {}", names.join(", "))
     }
-}
-
-/// What a name stands for at the moment of a call.
-enum Target {
-    Ready(Arc<Tool>, Place),
-    Pending(Arc<super::wasm::Pending>, Place),
-    Broken(String),
-    Unknown(String),
-}
-
-/// Where a tool is and what it may do.
-struct Place {
-    file: String,
-    path: PathBuf,
-    stem: String,
-    grants: Arc<Grants>,
-}
-
-async fn call(
-    target: Target,
-    arguments: &str,
-    loader: &Loader,
-    sandbox: &Sandbox,
-    cx: &CallContext<'_>,
-) -> Outcome {
-    let failed = |text: String| Outcome { status: ToolStatus::Failed, text };
-    let (tool, place) = match target {
-        Target::Unknown(text) | Target::Broken(text) => return failed(text),
-        Target::Ready(tool, place) => (tool, place),
-        Target::Pending(pending, place) => match pending.wait().await {
-            Ok(tool) => (tool.clone(), place),
-            Err(broken) => return failed(broken.report(&place.file)),
-        },
-    };
-    let arguments = match tool.check(arguments) {
-        Ok(arguments) => arguments,
-        Err(text) => return failed(text),
-    };
-    let code = match tool.code().or_else(|| loader.compiled(&tool)) {
-        Some(code) => code,
-        None => {
-            let loaded = loader.load(place.path.clone(), true).wait().await.clone();
-            match loaded.map(|loaded| (loaded.hash == tool.hash, loaded.code())) {
-                Ok((true, Some(code))) => code,
-                Ok(_) => return failed(format!("{} has just changed; call it again", place.file)),
-                Err(broken) => return failed(broken.report(&place.file)),
-            }
-        }
-    };
-    let call = Call {
-        code: &code,
-        stem: &place.stem,
-        grants: place.grants,
-        sandbox,
-        arguments: &arguments,
-    };
-    run(call, cx).await
 }
 
 /// What is granted; the error when the file is not a grants file.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::agent::event::Level;
+use crate::approve::Offer;
 use crate::model::message::Usage;
 use crate::render::{Ink, Line, Style};
 use crate::tools::{ToolChange, ToolResult, ToolStatus};
@@ -37,6 +38,13 @@ pub fn call(name: &str, arguments: &str) -> Vec<Line> {
         block.push(indented(&format!("… +{} lines", rest.len() - CALL_LINES), Style::MUTED));
     }
     block
+}
+
+/// A call that nobody is there to approve.
+pub fn refused(offer: &Offer) -> Vec<Line> {
+    let why = offer.why.join(", ");
+    let text = format!("needs approval ({why}); nobody is there to ask, so it does not run: see --yes");
+    vec![indented(&text, Style::of(Ink::Warning))]
 }
 
 /// What a call says of itself: bash's command as it is, else the arguments as `key=value`.

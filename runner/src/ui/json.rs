@@ -59,6 +59,9 @@ fn value(event: &Event) -> Option<Value> {
             let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
             json!({"type": "call", "id": id, "name": name, "arguments": arguments, "cwd": cwd})
         }
+        Event::Approval { id, name, offer, .. } => {
+            json!({"type": "approval", "id": id, "name": name, "why": offer.why})
+        }
         Event::ToolProgress { id, text } => json!({"type": "progress", "id": id, "text": text}),
         Event::ToolFinished { id, name, result } => {
             let mut value = json!({"type": "result", "id": id, "name": name, "status": status(result.status),

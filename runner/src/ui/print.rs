@@ -6,21 +6,35 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::reply::ReplyView;
 use super::signals::Signals;
 use super::{blocks, json};
 use crate::agent::Interrupt;
-use crate::agent::event::{Event, Level, TurnEnd};
+use crate::agent::event::{Event, Input, Level, TurnEnd};
+use crate::approve::Answer;
 use crate::env::Env;
 use crate::exit::Exit;
 use crate::model::message::Usage;
 use crate::render::{Encoder, Line, color};
 
+/// What the model hears in place of the person.
+const UNATTENDED: &str = "nobody is there to ask; this run may only do what needs no approval";
+
+/// The front end's ends of the seam.
+pub struct Channel {
+    /// What the agent tells.
+    pub events: UnboundedReceiver<Event>,
+    /// What it is told; dropping it ends the agent.
+    pub inputs: UnboundedSender<Input>,
+    /// Ends the turn.
+    pub interrupt: Interrupt,
+}
+
 /// Consumes the events of one turn as lines of JSON.
-pub async fn run_json(events: UnboundedReceiver<Event>, interrupt: Interrupt) -> Exit {
-    let mut turn = Turn { events, interrupt, signals: Signals::listen() };
+pub async fn run_json(channel: Channel) -> Exit {
+    let mut turn = Turn::new(channel);
     let mut out = io::stdout();
     let mut end = TurnEnd::Interrupted;
     let mut spent = Usage::default();
@@ -39,8 +53,8 @@ pub async fn run_json(events: UnboundedReceiver<Event>, interrupt: Interrupt) ->
 }
 
 /// Consumes the events of one turn for people.
-pub async fn run(events: UnboundedReceiver<Event>, interrupt: Interrupt, env: &Env) -> Exit {
-    let mut turn = Turn { events, interrupt, signals: Signals::listen() };
+pub async fn run(channel: Channel, env: &Env) -> Exit {
+    let mut turn = Turn::new(channel);
     let mut printer = Printer::new(env);
     while let Some(event) = turn.next().await {
         printer.show(event);
@@ -51,16 +65,38 @@ pub async fn run(events: UnboundedReceiver<Event>, interrupt: Interrupt, env: &E
 /// Events of one turn, which Ctrl-C interrupts; after a second one there are no more.
 struct Turn {
     events: UnboundedReceiver<Event>,
+    /// Held until the turn is over; the agent ends when it is dropped.
+    inputs: Option<UnboundedSender<Input>>,
     interrupt: Interrupt,
     signals: Signals,
 }
 
 impl Turn {
+    fn new(channel: Channel) -> Self {
+        let Channel { events, inputs, interrupt } = channel;
+        Self { events, inputs: Some(inputs), interrupt, signals: Signals::listen() }
+    }
+
+    /// Nobody is there to ask.
+    fn refuse(&self, id: &str) {
+        let answer = Answer::No(Some(UNATTENDED.to_owned()));
+        if let Some(inputs) = &self.inputs {
+            let _ = inputs.send(Input::Approval { id: id.to_owned(), answer });
+        }
+    }
+
     async fn next(&mut self) -> Option<Event> {
         loop {
             tokio::select! {
                 biased;
-                event = self.events.recv() => return event,
+                event = self.events.recv() => {
+                    match &event {
+                        Some(Event::TurnFinished(_)) => self.inputs = None,
+                        Some(Event::Approval { id, .. }) => self.refuse(id),
+                        _ => {}
+                    }
+                    return event;
+                }
                 () = self.signals.next() => {
                     if self.interrupt.is_on() {
                         return None;
@@ -86,6 +122,8 @@ struct Printer {
     view: Option<ReplyView>,
     /// Whether the answer is on the terminal already.
     drawn: bool,
+    /// Whether anything is above.
+    traced: bool,
     started: Instant,
     steps: u32,
     spent: Usage,
@@ -99,6 +137,7 @@ impl Printer {
             encoder: Encoder::new(depth, color::is_dark(env), false),
             view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
             drawn: false,
+            traced: false,
             started: Instant::now(),
             steps: 0,
             spent: Usage::default(),
@@ -111,6 +150,9 @@ impl Printer {
             Event::StepStarted { step } => self.steps = step,
             Event::Text(text) => {
                 if let Some(view) = &mut self.view {
+                    if self.traced {
+                        view.gap();
+                    }
                     view.push(&text);
                 }
             }
@@ -127,11 +169,15 @@ impl Printer {
                     let text = reply.content.unwrap_or_default();
                     let lines: Vec<Line> =
                         text.lines().map(|l| Line::of(l, Default::default())).collect();
-                    self.trace(&lines);
+                    self.block(&lines);
                 }
             }
             Event::ToolStarted { name, arguments, .. } => {
-                self.trace(&blocks::call(&name, &arguments))
+                self.block(&blocks::call(&name, &arguments));
+            }
+            Event::Approval { name, arguments, offer, .. } => {
+                self.block(&blocks::call(&name, &arguments));
+                self.trace(&blocks::refused(&offer));
             }
             Event::ToolFinished { result, .. } => self.trace(&blocks::result(&result)),
             Event::Tools(changes) => self.trace(&blocks::tools(&changes)),
@@ -151,10 +197,19 @@ impl Printer {
         }
     }
 
+    /// A block of its own, with room above it.
+    fn block(&mut self, lines: &[Line]) {
+        if self.traced {
+            self.trace(&[Line::new()]);
+        }
+        self.trace(lines);
+    }
+
     fn trace(&mut self, lines: &[Line]) {
         if let Some(view) = &mut self.view {
             view.finish();
         }
+        self.traced |= !lines.is_empty();
         let mut text = String::new();
         for line in lines {
             self.encoder.line(line, &mut text);
@@ -171,7 +226,7 @@ impl Printer {
         {
             return Exit::Failed;
         }
-        self.trace(&[blocks::summary(self.steps, &self.spent, self.started.elapsed())]);
+        self.block(&[blocks::summary(self.steps, &self.spent, self.started.elapsed())]);
         match &end {
             TurnEnd::Answered(_) => {}
             TurnEnd::Failed(reason) => self.trace(&[blocks::failure(reason)]),

@@ -4,7 +4,7 @@ use std::io::{self, Stdout};
 use std::time::{Duration, Instant};
 
 use crate::env::Env;
-use crate::render::{Abilities, Encoder, Live, Markdown, Options, Size, color};
+use crate::render::{Abilities, Encoder, Line, Live, Markdown, Options, Size, color};
 
 /// The shortest time between two pictures.
 const FRAME: Duration = Duration::from_millis(16);
@@ -33,6 +33,13 @@ impl ReplyView {
         let abilities = Abilities { redraws: color::can_redraw(env), reflows: color::reflows(env) };
         let live = Live::new(io::stdout(), encoder, size, abilities);
         Self { options, live, markdown: None, drawn: None }
+    }
+
+    /// Room above a reply that has not begun.
+    pub(super) fn gap(&mut self) {
+        if self.markdown.is_none() {
+            let _ = self.live.update(&[Line::new()], Vec::new());
+        }
     }
 
     /// More of the reply.

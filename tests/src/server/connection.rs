@@ -27,6 +27,9 @@ pub(super) fn serve(stream: Arc<TcpStream>, shared: &Shared) {
 /// Bytes asked of the socket at once.
 const BLOCK: usize = 64 * 1024;
 
+/// The first byte of a client that takes this for a TLS server (RFC 8446, 5.1).
+const TLS_HANDSHAKE: u8 = 0x16;
+
 struct Connection {
     /// The only strong reference there is while a reply is sent, so that leaving closes the socket.
     stream: Arc<TcpStream>,
@@ -40,6 +43,10 @@ impl Connection {
     fn read_request(&mut self) -> io::Result<Option<Request>> {
         self.buffer.drain(..self.read);
         self.read = 0;
+        if self.buffer.is_empty() && self.fill()? > 0 && self.buffer[0] == TLS_HANDSHAKE {
+            (&*self.stream).write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")?;
+            return Ok(None);
+        }
         let Some(end) = self.read_head()? else {
             return Ok(None);
         };

@@ -34,19 +34,18 @@
     if (found === null) throw missing(path);
     return stats(found);
   };
-  // Names in a directory, sorted; directories end in "/". With {recursive: true} the paths of all files below it,
-  // `skip` (by default .git, node_modules, target) left out.
+  // Names in a directory, sorted; directories end in "/". With {recursive: true} the paths of all files below it, from
+  // there, with directories called as in `skip` (.git, node_modules, target) left out.
   const list = (dir = ".", { recursive = false, skip = SKIP } = {}) => {
     if (!recursive) return native.list(dir).map(([name, type]) => (type === "dir" ? `${name}/` : name));
     const files = [];
-    const walk = (at) => {
-      for (const [name, type] of native.list(at)) {
-        if (type === "dir" ? skip.includes(name) : false) continue;
-        if (type === "dir") walk(join(at, name));
-        else files.push(join(at, name));
+    const walk = (below) => {
+      for (const [name, type] of native.list(below ? join(dir, below) : dir)) {
+        if (type !== "dir") files.push(below + name);
+        else if (!skip.includes(name)) walk(`${below}${name}/`);
       }
     };
-    walk(dir);
+    walk("");
     return files;
   };
   const mkdir = (path, { recursive = true } = {}) => native.mkdir(path, recursive);
@@ -57,7 +56,7 @@
   const rename = native.rename;
 
   const readdir = (dir, options) => {
-    if (options?.recursive) return list(dir, { recursive: true, skip: [] }).map((p) => p.slice(join(dir, "").length));
+    if (options?.recursive) return list(dir, { recursive: true, skip: [] });
     const entries = native.list(dir);
     if (!options?.withFileTypes) return entries.map(([name]) => name);
     return entries.map(([name, type]) => ({ name, parentPath: dir, ...stats([type, 0, 0]) }));

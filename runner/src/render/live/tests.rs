@@ -119,7 +119,9 @@ fn a_resize_draws_the_live_region_anew() {
         let up = if reflows { 2 } else { 1 };
         assert_eq!(
             written(&mut live),
-            format!("\x1b[?2026h\x1b[{up}A\x1b[G\x1b[J01234\r\n56789\r\nx\x1b[?2026l")
+            format!(
+                "\x1b[?2026h\x1b[{up}A\x1b[G01234\r\n56789\r\nx\x1b[K\r\n\x1b[J\x1b[1A\x1b[2G\x1b[?2026l"
+            )
         );
     }
 }

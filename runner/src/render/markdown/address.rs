@@ -70,6 +70,7 @@ fn is_closing_wide(c: char) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -1,5 +1,7 @@
 //! A block of HTML, line by line: its text, with rows where its elements begin and end.
 
+use std::borrow::Cow;
+
 use super::super::options::Options;
 use super::super::style::{Ink, Line, Link, Style};
 use super::super::theme;
@@ -42,27 +44,27 @@ impl HtmlBlock {
 
     /// Takes a line; the rows it finishes.
     pub(crate) fn line(&mut self, line: &str) -> Vec<Line> {
-        let mut rest = if self.pending.is_empty() {
-            line.to_owned()
+        let joined = if self.pending.is_empty() {
+            Cow::Borrowed(line)
         } else {
             let mut joined = std::mem::take(&mut self.pending);
             joined.push('\n');
             joined.push_str(line);
-            joined
+            Cow::Owned(joined)
         };
         self.blank = line.trim().is_empty();
+        let mut rest = &*joined;
         while let Some(at) = rest.find('<') {
             self.text(&rest[..at]);
-            let Some(len) = tag_length(&rest[at..]) else {
-                rest.drain(..at);
+            rest = &rest[at..];
+            let Some(len) = tag_length(rest) else {
                 self.hold(rest);
                 return self.wrapper.take_rows();
             };
-            let tag = rest[at..at + len].to_owned();
-            self.tag(&tag);
-            rest.drain(..at + len);
+            self.tag(&rest[..len]);
+            rest = &rest[len..];
         }
-        self.text(&rest);
+        self.text(rest);
         self.end_line();
         self.wrapper.take_rows()
     }
@@ -79,16 +81,16 @@ impl HtmlBlock {
         self.wrapper.take_rows()
     }
 
-    fn hold(&mut self, rest: String) {
+    fn hold(&mut self, rest: &str) {
         let comment = rest.starts_with("<!--");
         if comment {
             // What is inside a comment is never shown; enough is kept to see its end.
             let tail = rest.ceil_char_boundary(rest.len().saturating_sub(2).max(4));
             self.pending = format!("<!--{}", &rest[tail..]);
         } else if rest.len() > MAX_TAG {
-            self.text(&rest);
+            self.text(rest);
         } else {
-            self.pending = rest;
+            self.pending = rest.to_owned();
         }
     }
 

@@ -9,20 +9,10 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 use super::super::sanitize;
 use super::super::style::{Ink, Link, Style};
 use super::super::{math, width};
+use super::flow::Flow;
 use super::html::{self, Element, Marks};
 use super::mask::{self, Kind, Masked, PLACEHOLDER, Slot};
 use super::refs::Refs;
-
-/// Where the pieces of a text go.
-pub(crate) trait Flow {
-    fn text(&mut self, text: &str, style: Style, link: Option<&Link>);
-    /// Text whose runs of spaces count.
-    fn verbatim(&mut self, text: &str, style: Style, link: Option<&Link>);
-    fn line_break(&mut self);
-    /// A formula on rows of its own.
-    fn formula(&mut self, tex: &str);
-    fn rule(&mut self);
-}
 
 /// What the text of a document is read with.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +20,8 @@ pub(crate) struct Context<'a> {
     pub refs: &'a Refs,
     /// Whether a link's address is hidden behind its text.
     pub hyperlinks: bool,
+    /// Whether code is told from text by its colour.
+    pub colored: bool,
 }
 
 /// Target of references to footnotes; no address can begin like this.
@@ -51,6 +43,7 @@ pub(crate) fn render(text: &str, context: Context<'_>, style: Style, flow: &mut 
     let mut painter = Painter {
         masked: &masked,
         hyperlinks: context.hyperlinks,
+        colored: context.colored,
         flow,
         marks: Marks::new(style),
         links: Vec::new(),
@@ -64,28 +57,8 @@ pub(crate) fn render(text: &str, context: Context<'_>, style: Style, flow: &mut 
     }
 }
 
-/// Where a long text may be cut so that no later text changes what stands before.
-pub(crate) fn cut(text: &str, refs: &Refs) -> Option<usize> {
-    if is_plain(text) {
-        return text.rfind(' ');
-    }
-    let text = without_placeholders(text);
-    let masked = Masked::new(&text);
-    let mut settled = Settled::default();
-    let mut depth = 0usize;
-    for (event, range) in parse(&masked, refs) {
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            // Only the paragraph itself is open.
-            Event::Text(_) if depth == 0 => settled.text(&masked.text, range),
-            _ => {}
-        }
-    }
-    settled.cut(&masked.text).map(|at| masked.source_offset(at)).filter(|&at| at > 0)
-}
-
-fn parse<'a>(
+/// The events of a masked text, without those of its prefix.
+pub(super) fn parse<'a>(
     masked: &'a Masked<'_>,
     refs: &'a Refs,
 ) -> impl Iterator<Item = (Event<'a>, Range<usize>)> {
@@ -105,7 +78,7 @@ fn parse<'a>(
 }
 
 /// Whether nothing in a text can be markup.
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     let marked = |b: u8| b"\\`*_~[<&$@\n".contains(&b);
     !text.bytes().any(marked)
         && !text.contains("://")
@@ -113,7 +86,7 @@ fn is_plain(text: &str) -> bool {
         && !text.contains("WWW.")
 }
 
-fn without_placeholders(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn without_placeholders(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains(PLACEHOLDER) {
         text.replace(PLACEHOLDER, "\u{10ffff}").into()
     } else {
@@ -121,61 +94,10 @@ fn without_placeholders(text: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The parts of a text that later text cannot change.
-#[derive(Default)]
-struct Settled {
-    texts: Vec<Range<usize>>,
-    brackets: Vec<usize>,
-    open: Option<usize>,
-}
-
-impl Settled {
-    fn text(&mut self, source: &str, range: Range<usize>) {
-        for (n, b) in source[range.clone()].bytes().enumerate() {
-            let at = range.start + n;
-            let next = source.as_bytes().get(at + 1).copied();
-            let before = source[..at].chars().next_back();
-            let escaped = before == Some('\\') && n == 0;
-            let opens = match b {
-                b'(' | b'[' if escaped => true,
-                _ if escaped => false,
-                b'*' | b'~' => next.is_none_or(|b| !b.is_ascii_whitespace()),
-                b'_' => !before.is_some_and(char::is_alphanumeric),
-                b'`' | b'$' | b'\\' => true,
-                b'<' => next.is_none_or(|b| b.is_ascii_alphabetic() || b"/!?".contains(&b)),
-                b'[' => {
-                    self.brackets.push(at);
-                    false
-                }
-                b']' => {
-                    let start = self.brackets.pop();
-                    if next.is_none_or(|b| b == b'(' || b == b'[') {
-                        self.open = self.open.into_iter().chain(start).min();
-                    }
-                    false
-                }
-                _ => false,
-            };
-            if opens && self.open.is_none() {
-                self.open = Some(at);
-            }
-        }
-        self.texts.push(range);
-    }
-
-    fn cut(self, source: &str) -> Option<usize> {
-        let open = self.open.into_iter().chain(self.brackets.first().copied()).min();
-        self.texts.iter().rev().find_map(|range| {
-            let end = open.map_or(range.end, |open| open.min(range.end));
-            let text = source.get(range.start..end)?;
-            Some(range.start + text.rfind(' ')?)
-        })
-    }
-}
-
 struct Painter<'a, F> {
     masked: &'a Masked<'a>,
     hyperlinks: bool,
+    colored: bool,
     flow: &'a mut F,
     marks: Marks,
     /// Address and text of the links that are open.
@@ -198,7 +120,8 @@ impl<F: Flow> Painter<'_, F> {
                 self.before_text(code.chars().next());
                 self.note_link_text(&code);
                 let style = self.marks.style.ink(Ink::Code);
-                self.flow.verbatim(&code, style, self.marks.link.as_ref());
+                let shown = if self.colored { code.as_str() } else { &format!("`{code}`") };
+                self.flow.verbatim(shown, style, self.marks.link.as_ref());
                 self.last = code.chars().next_back().unwrap_or(self.last);
             }
             Event::InlineHtml(tag) | Event::Html(tag) => {
@@ -284,7 +207,8 @@ impl<F: Flow> Painter<'_, F> {
         }
         let hidden = self.marks.link.is_some() && !pretends(&text, &url);
         self.marks.close("[");
-        let inside = self.muted > 0 || self.images > 0;
+        // A place in a page leads nowhere from here.
+        let inside = self.muted > 0 || self.images > 0 || url.starts_with('#');
         if !inside && !image && !hidden && !url.is_empty() && !same_address(&text, &url) {
             self.put(&format!(" ({url})"), Style::MUTED);
         }
@@ -381,8 +305,7 @@ impl<F: Flow> Painter<'_, F> {
         let Some(tag) = html::Tag::read(text) else { return self.words(text) };
         match tag {
             html::Tag::Hidden => {}
-            html::Tag::Open { element: Break, .. } => self.flow.line_break(),
-            html::Tag::Open { element: Rule, .. } => self.flow.rule(),
+            html::Tag::Open { element: Break | Rule, .. } => self.flow.line_break(),
             html::Tag::Open { element: Image, attributes, .. } => {
                 if let Some(alt) = html::attribute(attributes, "alt") {
                     self.words(&alt);

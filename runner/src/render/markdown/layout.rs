@@ -3,18 +3,23 @@
 //! Invariant: lines leave in order and are final. Nothing here looks ahead, so spacing follows
 //! what the source says before a block, never what comes after it.
 
+use std::borrow::Cow;
+
 use super::super::code::Code;
-use super::super::math;
 use super::super::style::{Ink, Line, Link, Style};
 use super::super::table::{Cell, Table};
 use super::super::theme::{self, Glyphs};
 use super::super::wrap::Wrapper;
-use super::super::{Options, sanitize};
-use super::blocks::{Block, Container, Sink};
+use super::super::{ColorDepth, Options, sanitize};
+use super::blocks::{Block, LONG_PARAGRAPH, Sink};
+use super::flow::formula_rows;
+use super::heal::heal;
 use super::html_block::HtmlBlock;
-use super::inline::{self, Context, Flow};
+use super::inline::{self, Context};
 use super::refs::{Late, Refs};
-use super::starts::{self, Alert, Marker};
+use super::starts;
+
+mod containers;
 
 /// What stood before decides whether an empty row follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +57,8 @@ struct OpenHtml {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     options: Options,
+    /// The style of text that nothing else styles.
+    base: Style,
     frames: Vec<Frame>,
     lines: Vec<Line>,
     paragraph: Option<Wrapper>,
@@ -63,7 +70,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: Options, base: Style) -> Self {
         let root = Frame {
             first: None,
             rest: Line::new(),
@@ -73,6 +80,7 @@ impl Layout {
         };
         Self {
             options,
+            base,
             frames: vec![root],
             lines: Vec::new(),
             paragraph: None,
@@ -109,7 +117,11 @@ impl Layout {
     }
 
     fn context<'a>(&self, refs: &'a Refs) -> Context<'a> {
-        Context { refs, hyperlinks: self.options.hyperlinks }
+        Context {
+            refs,
+            hyperlinks: self.options.hyperlinks,
+            colored: self.options.color != ColorDepth::None,
+        }
     }
 
     /// Cells between the prefix and the right edge.
@@ -121,7 +133,7 @@ impl Layout {
 
     fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
-            *self = Self::new(self.options);
+            *self = Self::new(self.options, self.base);
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
@@ -193,79 +205,6 @@ impl Layout {
         }
     }
 
-    /// Draws markers that wait for a first row.
-    fn flush_markers(&mut self) {
-        if self.frames.iter().any(|f| f.first.is_some()) {
-            self.row(Line::new());
-        }
-    }
-
-    /// Opens a container whose first row begins with `first`.
-    fn push(&mut self, first: Line, rest: Line, compact: bool, barred: bool) {
-        let width = usize::from(self.options.width).max(1);
-        let least = (width / 2).clamp(1, 20);
-        let crowded = self.avail() < rest.width() + least;
-        if crowded && !barred {
-            self.row(first.clone());
-        }
-        let (first, rest) = if crowded { (None, Line::new()) } else { (Some(first), rest) };
-        let first = first.filter(|_| !barred);
-        self.frames.push(Frame { first, rest, last: Kind::Nothing, compact, barred });
-    }
-
-    fn enter(&mut self, container: Container<'_>, gap: bool) {
-        match container {
-            Container::Quote(alert) => {
-                self.begin(Kind::Other, gap);
-                let ink = alert.map_or(Ink::Muted, |alert| alert_look(alert).1);
-                let bar = Line::of(&format!("{} ", self.glyphs().quote), Style::of(ink));
-                self.push(bar.clone(), bar, false, true);
-                if let Some(alert) = alert {
-                    let (label, ink) = alert_look(alert);
-                    self.row(Line::of(label, Style::of(ink).bold()));
-                }
-            }
-            Container::Item { marker, task } => {
-                self.begin(Kind::Item, gap);
-                let first = self.marker(marker, task);
-                let mut rest = Line::new();
-                rest.pad(first.width(), Style::PLAIN);
-                self.push(first, rest, true, false);
-            }
-            Container::Footnote(label) => {
-                self.begin(Kind::Note, gap);
-                let first = Line::of(&format!("[{label}] "), Style::of(Ink::Accent));
-                let mut rest = Line::new();
-                rest.pad(first.width().min(4), Style::PLAIN);
-                self.push(first, rest, true, false);
-            }
-        }
-    }
-
-    fn marker(&self, marker: Marker, task: Option<bool>) -> Line {
-        let glyphs = self.glyphs();
-        let depth = self.frames.iter().filter(|f| f.compact).count();
-        let number = marker.number.map(|n| format!("{n}{} ", char::from(marker.sign)));
-        let mut line = Line::of(number.as_deref().unwrap_or_default(), Style::of(Ink::Accent));
-        match task {
-            Some(true) => line.push(&format!("{} ", glyphs.checked), Style::of(Ink::Success)),
-            Some(false) => line.push(&format!("{} ", glyphs.unchecked), Style::MUTED),
-            None if number.is_none() => {
-                let bullet = glyphs.bullets[depth % glyphs.bullets.len()];
-                line.push(&format!("{bullet} "), Style::of(Ink::Accent));
-            }
-            None => {}
-        }
-        line
-    }
-
-    fn leave(&mut self) {
-        self.flush_markers();
-        if self.frames.len() > 1 {
-            self.frames.pop();
-        }
-    }
-
     fn heading(&mut self, level: u8, text: &str, gap: bool, refs: &Refs) {
         self.begin(Kind::Other, gap);
         let style = match level {
@@ -287,7 +226,8 @@ impl Layout {
                 Wrapper::new(self.avail())
             }
         };
-        inline::render(self.near_end(text), self.context(refs), Style::PLAIN, &mut wrapper);
+        let text = self.shown(text, refs);
+        inline::render(&text, self.context(refs), self.base, &mut wrapper);
         if ends {
             self.rows(wrapper.finish());
         } else {
@@ -297,17 +237,17 @@ impl Layout {
         }
     }
 
-    /// As much of a text as is wanted: when looking ahead, the end of it is enough.
-    fn near_end<'a>(&self, text: &'a str) -> &'a str {
-        let Some(rows) = self.wanted else { return text };
+    /// What is drawn of a paragraph's text: all of it, or when looking ahead, its end.
+    fn shown<'a>(&self, text: &'a str, refs: &Refs) -> Cow<'a, str> {
+        let Some(rows) = self.wanted else { return Cow::Borrowed(text) };
         // Four bytes a cell, and markup that is not shown.
-        let enough =
-            (rows * usize::from(self.options.width) * 4).max(super::blocks::LONG_PARAGRAPH);
-        if text.len() <= 2 * enough {
-            return text;
+        let enough = (rows * usize::from(self.options.width) * 4).max(LONG_PARAGRAPH);
+        let mut end = text;
+        if text.len() > 2 * enough {
+            end = &text[text.ceil_char_boundary(text.len() - enough)..];
+            end = end.split_once(' ').map_or(end, |(_, rest)| rest);
         }
-        let from = text.ceil_char_boundary(text.len() - enough);
-        text[from..].split_once(' ').map_or(&text[from..], |(_, rest)| rest)
+        Cow::Owned(heal(end, refs))
     }
 
     fn formula(&mut self, tex: &str, gap: bool) {
@@ -336,7 +276,8 @@ impl Layout {
     }
 
     fn close_code(&mut self) {
-        if let Some(code) = self.code.take() {
+        // What goes on has no end to be marked.
+        if let Some(code) = self.code.take().filter(|_| self.wanted.is_none()) {
             let rule = code.footer(self.code_avail());
             self.code_rows(rule);
         }
@@ -345,7 +286,7 @@ impl Layout {
     fn table_row(&mut self, text: &str, refs: &Refs) {
         let context = self.context(refs);
         if let Some(table) = &mut self.table {
-            table.push(cells(text, context, Style::PLAIN));
+            table.push(cells(text, context, self.base));
         }
     }
 
@@ -404,7 +345,7 @@ impl Sink for Layout {
             Block::HtmlEnd => self.html(None),
             Block::Table { head, aligns } => {
                 self.begin(Kind::Other, gap);
-                let head = cells(head, self.context(refs), Style::PLAIN.bold());
+                let head = cells(head, self.context(refs), self.base.bold());
                 self.table = Some(Table::new(head, aligns));
             }
             Block::TableRow(text) => self.table_row(text, refs),
@@ -413,55 +354,6 @@ impl Sink for Layout {
             Block::Definition(late) => self.definition(&late, gap),
         }
     }
-}
-
-impl Flow for Wrapper {
-    fn text(&mut self, text: &str, style: Style, link: Option<&Link>) {
-        self.push(text, style, link);
-    }
-
-    fn verbatim(&mut self, text: &str, style: Style, link: Option<&Link>) {
-        self.push_verbatim(text, style, link);
-    }
-
-    fn line_break(&mut self) {
-        Wrapper::line_break(self);
-    }
-
-    fn formula(&mut self, tex: &str) {
-        let rows = formula_rows(tex, self.avail());
-        self.block(rows);
-    }
-
-    fn rule(&mut self) {
-        let rule = "─".repeat(self.avail());
-        self.block([Line::of(&rule, Style::MUTED)]);
-    }
-}
-
-fn formula_rows(tex: &str, avail: usize) -> Vec<Line> {
-    const INDENT: usize = 2;
-    let style = Style::of(Ink::Math);
-    let indent = if avail > 10 * INDENT { INDENT } else { 0 };
-    let rows = math::display(tex, avail - indent);
-    let wide = rows.iter().any(|row| super::super::width(row) > avail - indent);
-    if !wide {
-        return rows
-            .iter()
-            .map(|row| {
-                let mut line = Line::new();
-                line.pad(indent, Style::PLAIN);
-                line.push(row, style);
-                line
-            })
-            .collect();
-    }
-    let mut wrapper = Wrapper::new(avail);
-    for row in rows {
-        wrapper.push_verbatim(&row, style, None);
-        wrapper.line_break();
-    }
-    wrapper.take_rows()
 }
 
 fn cells(row: &str, context: Context<'_>, style: Style) -> Vec<Cell> {
@@ -473,14 +365,4 @@ fn cells(row: &str, context: Context<'_>, style: Style) -> Vec<Cell> {
             cell
         })
         .collect()
-}
-
-fn alert_look(alert: Alert) -> (&'static str, Ink) {
-    match alert {
-        Alert::Note => ("Note", Ink::Note),
-        Alert::Tip => ("Tip", Ink::Success),
-        Alert::Important => ("Important", Ink::Important),
-        Alert::Warning => ("Warning", Ink::Warning),
-        Alert::Caution => ("Caution", Ink::Error),
-    }
 }

@@ -224,7 +224,11 @@ impl Scan<'_> {
     fn target(&mut self, from: usize) -> usize {
         let mut depth = 0;
         let mut escaped = false;
-        for (n, &b) in self.bytes[from..].iter().take(MAX_FORMULA).enumerate() {
+        let window = match self.waste > MAX_WASTE {
+            true => &[],
+            false => &self.bytes[from..self.bytes.len().min(from + MAX_FORMULA)],
+        };
+        for (n, &b) in window.iter().enumerate() {
             match b {
                 _ if escaped => {}
                 b'\n' => break,
@@ -235,6 +239,7 @@ impl Scan<'_> {
             }
             escaped = b == b'\\' && !escaped;
         }
+        self.waste += window.len();
         from
     }
 
@@ -340,6 +345,7 @@ fn looks_like_math(text: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -6,15 +6,19 @@
 mod address;
 mod blocks;
 mod cursor;
+mod flow;
+mod heal;
 mod html;
 mod html_block;
 mod inline;
 mod layout;
 mod mask;
 mod refs;
+mod settled;
 mod starts;
 mod stream;
 
-pub(crate) use inline::{Flow, unescape};
+pub(crate) use flow::Flow;
+pub(crate) use inline::unescape;
 pub(crate) use starts::Align;
 pub use stream::Markdown;

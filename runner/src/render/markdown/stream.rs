@@ -4,12 +4,15 @@
 //! text alone, not on how it was cut; each byte is parsed a bounded number of times.
 
 use super::super::options::Options;
-use super::super::style::Line;
+use super::super::style::{Line, Style};
 use super::blocks::Blocks;
 use super::layout::Layout;
 
 /// Bytes of a line that are taken at a time if it is text of a paragraph.
-const FRAGMENT: usize = 4096;
+const FRAGMENT: usize = 2048;
+
+/// As much of a line that is taken whole is looked at before it ends: far more than a screenful.
+const MAX_AHEAD: usize = 1 << 16;
 
 /// Markdown being written.
 #[derive(Clone, Debug)]
@@ -38,9 +41,15 @@ impl Markdown {
     /// Nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
+        Self::styled(options, Style::PLAIN)
+    }
+
+    /// Nothing yet; text that nothing else styles will have this style.
+    #[must_use]
+    pub fn styled(options: Options, base: Style) -> Self {
         Self {
             blocks: Blocks::new(),
-            layout: Layout::new(options),
+            layout: Layout::new(options, base),
             line: String::new(),
             progress: Progress::Untouched,
             after_return: false,
@@ -81,7 +90,8 @@ impl Markdown {
         if self.progress == Progress::Begun {
             blocks.more(&self.line, &mut layout);
         } else if !is_undecided(&self.line) {
-            blocks.line(&self.line, &mut layout);
+            let seen = self.line.floor_char_boundary(MAX_AHEAD);
+            blocks.line(&self.line[..seen], &mut layout);
         }
         blocks.finish_ahead(&mut layout);
         let mut lines = layout.take();
@@ -139,8 +149,8 @@ impl Markdown {
 /// Whether an unfinished line may still become anything, so that showing it would flicker.
 fn is_undecided(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '>']);
-    line.len() < 8
-        && !line.is_empty()
-        && (line.bytes().all(|b| b"-=*_#`~|+:$\\[<! ".contains(&b))
-            || line.trim_end_matches([' ', '.', ')']).bytes().all(|b| b.is_ascii_digit()))
+    let marks = line.bytes().all(|b| b"-=*_#`~+$\\[<! ".contains(&b)) && line.len() < 8;
+    let number = line.trim_end_matches([' ', '.', ')']).bytes().all(|b| b.is_ascii_digit());
+    let delimiters = line.starts_with('|') && line.bytes().all(|b| b"|:- ".contains(&b));
+    !line.is_empty() && (marks || (number && line.len() < 8) || delimiters)
 }

@@ -58,10 +58,7 @@ const COMPOSED: &[(char, &str)] = &[
     ('\u{303}', "aãeẽiĩnñoõuũvṽyỹAÃEẼIĨNÑOÕUŨVṼYỸ"),
     ('\u{304}', "aāeēgḡiīoōuūyȳAĀEĒGḠIĪOŌUŪYȲ"),
     ('\u{306}', "aăeĕgğiĭoŏuŭAĂEĔGĞIĬOŎUŬ"),
-    (
-        '\u{307}',
-        "aȧbḃcċdḋeėfḟgġhḣmṁnṅoȯpṗrṙsṡtṫwẇxẋyẏzżAȦBḂCĊDḊEĖFḞGĠHḢIİMṀNṄOȮPṖRṘSṠTṪWẆXẊYẎZŻ",
-    ),
+    ('\u{307}', "aȧbḃcċdḋeėfḟgġhḣmṁnṅoȯpṗrṙsṡtṫwẇxẋyẏzżAȦBḂCĊDḊEĖFḞGĠHḢIİMṀNṄOȮPṖRṘSṠTṪWẆXẊYẎZŻ"),
     ('\u{308}', "aäeëhḧiïoötẗuüwẅxẍyÿAÄEËHḦIÏOÖUÜWẄXẌYŸ"),
     ('\u{30A}', "aåuůwẘyẙAÅUŮ"),
     ('\u{30B}', "oőuűOŐUŰ"),

@@ -131,11 +131,7 @@ impl Block {
 
     /// Scripts to the right of this block. `sup_last` is the row, counted from this block's top,
     /// where the superscript's last row comes to stand; `sub_first` where the subscript begins.
-    pub(super) fn scripted(
-        self,
-        sup: Option<(Self, isize)>,
-        sub: Option<(Self, isize)>,
-    ) -> Self {
+    pub(super) fn scripted(self, sup: Option<(Self, isize)>, sub: Option<(Self, isize)>) -> Self {
         let wide = |script: &Option<(Self, isize)>| script.as_ref().map_or(0, |(b, _)| b.width);
         let width = wide(&sup).max(wide(&sub));
         let mut first = 0_isize;
@@ -188,10 +184,8 @@ mod tests {
     fn scripts_stand_where_they_are_put() {
         let power = Block::line("e").scripted(Some((Block::line("−x"), -1)), None);
         assert_eq!(show(&power), [" −x", "e  "]);
-        let both = Block::line("T").scripted(
-            Some((Block::line("n"), -1)),
-            Some((Block::line("abc"), 1)),
-        );
+        let both =
+            Block::line("T").scripted(Some((Block::line("n"), -1)), Some((Block::line("abc"), 1)));
         assert_eq!(show(&both), [" n  ", "T   ", " abc"]);
         assert_eq!(both.base, 1);
     }

@@ -68,10 +68,7 @@ impl Layout {
                 let body = self.row(body, style)?;
                 Block::blank(body.width, body.height(), body.base)
             }
-            Node::Tag { body, tag } => {
-                let parts = [(0, self.row(body, style)?), (4, self.row(tag, Style::Text)?)];
-                Block::beside(parts)
-            }
+            Node::Tag(tag) => self.row(tag, Style::Text)?.padded(2, 0),
             Node::Space(_) | Node::Style(_) | Node::Newline => Block::default(),
         };
         self.fits(block)
@@ -106,12 +103,7 @@ impl Layout {
         Ok(Block::stack(vec![num, Block::line(rule), den], 1))
     }
 
-    fn root(
-        &self,
-        index: Option<&[Node]>,
-        body: &[Node],
-        style: Style,
-    ) -> Result<Block, TooWide> {
+    fn root(&self, index: Option<&[Node]>, body: &[Node], style: Style) -> Result<Block, TooWide> {
         let body_block = self.row(body, style)?;
         let sign = inline::root_sign(index);
         if !body_block.is_tall() {
@@ -121,10 +113,13 @@ impl Layout {
             }
             // The line of the sign, from the row above.
             let over = format!(" {}", "_".repeat(body_block.width));
-            return Ok(Block::beside([(0, Block::line(sign)), (0, body_block)]).with_row_above(over));
+            return Ok(
+                Block::beside([(0, Block::line(sign)), (0, body_block)]).with_row_above(over)
+            );
         }
         let height = body_block.height();
-        let mut rows = vec![format!("{}{}", " ".repeat(height + 1), "_".repeat(body_block.width + 1))];
+        let mut rows =
+            vec![format!("{}{}", " ".repeat(height + 1), "_".repeat(body_block.width + 1))];
         for (at, row) in body_block.rows.iter().enumerate() {
             let stroke = height - 1 - at;
             let start = if at + 1 == height { "╲" } else { " " };
@@ -182,9 +177,11 @@ impl Layout {
         let cases = matches!(body, [Node::Table(table)]
             if table.kind == TableKind::Cases || left.is_empty() != right.is_empty());
         for (at, delim) in delims.iter().enumerate() {
-            let middle = at > 0 && at + 1 < delims.len();
-            let gap = usize::from(cases || (middle && matches!(*delim, "|" | "‖")));
-            row.push((if at == 0 { 0 } else { gap }, delims::stretched(delim, rows, above)));
+            let outer = at == 0 || at + 1 == delims.len();
+            let spaced = if outer { cases } else { matches!(*delim, "|" | "‖") };
+            let gap = usize::from(spaced && !delim.is_empty());
+            let before = if at == 0 { 0 } else { gap };
+            row.push((before, delims::stretched(delim, rows, above)));
             if let Some(part) = parts.next() {
                 row.push((gap, part));
             }

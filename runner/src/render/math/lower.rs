@@ -4,21 +4,19 @@
 
 mod enclosure;
 mod numbers;
+mod operator;
 mod table;
 
 use std::cell::Cell;
 
 use katex::build_html::DomType;
-use katex::parser::parse_node::{
-    AnyParseNode, ParseNodeGenfrac, ParseNodeKern, ParseNodeOp, ParseNodeOperatorName,
-    ParseNodeSupSub,
-};
+use katex::parser::parse_node::{AnyParseNode, ParseNodeGenfrac, ParseNodeKern, ParseNodeSupSub};
 use katex::symbols::{Atom, Mode, Symbols};
 
 use super::accents;
 use super::alphabets::{Font, styled};
 use super::negation;
-use super::tree::{Class, Limits, Node, OpKind, Style};
+use super::tree::{Class, Node, Style};
 
 /// What the translation needs beside the tree.
 pub(super) struct Lowering<'a> {
@@ -31,6 +29,9 @@ pub(super) struct Lowering<'a> {
 
 /// Placeholders are characters from here on, in a private plane.
 pub(super) const PLACEHOLDER: u32 = 0xF_0000;
+/// Begins a group that is the number of its equation. The parser's own way with numbers takes
+/// one in a formula only, and never ends when an equation stands in the number.
+pub(super) const TAG: char = '\u{F_FFFD}';
 
 impl Lowering<'_> {
     pub(super) fn list(&self, nodes: &[AnyParseNode], font: Font) -> Vec<Node> {
@@ -104,6 +105,7 @@ impl Lowering<'_> {
                 (_, Mode::Math) => out.push(Node::Space(0.25)),
             },
             P::Kern(n) => out.push(Node::Space(em(n))),
+            P::OrdGroup(n) if is_tag(&n.body) => out.push(Node::Tag(self.list(&n.body[1..], font))),
             P::OrdGroup(n) if n.semisimple == Some(true) => self.extend(&n.body, font, out),
             P::OrdGroup(n) if n.mode == Mode::Text => self.extend(&n.body, font, out),
             P::OrdGroup(n) => {
@@ -139,7 +141,7 @@ impl Lowering<'_> {
                 let from = out.len();
                 self.node(&n.body, font.with(&n.font), out);
                 if matches!(n.font.as_str(), "mathrm" | "mathsf" | "mathtt" | "mathit") {
-                    name_from_letters(&mut out[from..]);
+                    operator::name_from_letters(&mut out[from..]);
                 }
             }
             P::Pmb(n) => self.extend(&n.body, font.with("boldsymbol"), out),
@@ -180,15 +182,12 @@ impl Lowering<'_> {
                 word(&"_".repeat(super::spacing::cells(n.width.number as f32)), out);
             }
             P::Cr(_) => out.push(Node::Newline),
-            P::Tag(n) => out.push(Node::Tag {
-                body: self.list(&n.body, font),
-                tag: self.list(&n.tag, font),
-            }),
             P::Includegraphics(n) => word(&n.alt, out),
             P::Array(n) => out.push(Node::Table(self.table(n, font))),
             P::CdLabel(n) => out.extend(self.arg(&n.label, font)),
             P::CdLabelParent(n) => out.push(self.upright_arrow(&n.fragment, font)),
             P::Url(_)
+            | P::Tag(_)
             | P::Vphantom(_)
             | P::Rule(_)
             | P::LeftRightRight(_)
@@ -209,7 +208,9 @@ impl Lowering<'_> {
                     body: self.list(&math.body, Font::default()),
                     class: Class::Ord,
                 }),
-                AnyParseNode::OrdGroup(group) => self.words(&group.body, out),
+                AnyParseNode::OrdGroup(group) if !is_tag(&group.body) => {
+                    self.words(&group.body, out);
+                }
                 _ => self.node(node, Font::default(), out),
             }
         }
@@ -279,7 +280,8 @@ impl Lowering<'_> {
     }
 
     fn fraction(&self, node: &ParseNodeGenfrac, font: Font) -> Node {
-        let delimiter = |d: &Option<String>| d.as_ref().map_or(String::new(), |d| self.delimiter(d));
+        let delimiter =
+            |d: &Option<String>| d.as_ref().map_or(String::new(), |d| self.delimiter(d));
         Node::Frac {
             num: self.arg(&node.numer, font),
             den: self.arg(&node.denom, font),
@@ -288,59 +290,6 @@ impl Lowering<'_> {
             right: delimiter(&node.right_delim),
             compact: node.size.is_some_and(|style| style.id > 1),
         }
-    }
-
-    fn operator(&self, op: &ParseNodeOp, font: Font) -> Node {
-        let limits = match (op.limits(), op.always_handle_sup_sub()) {
-            (true, true) => Limits::Always,
-            (true, false) => Limits::InDisplay,
-            (false, _) => Limits::Beside,
-        };
-        match op {
-            ParseNodeOp::Symbol { name, symbol, .. } => {
-                let c = self.symbols.get_math(name).and_then(|info| info.replace);
-                let text = match c {
-                    Some(c) => styled(c, font).to_string(),
-                    None => name.trim_start_matches('\\').to_owned(),
-                };
-                let kind = if *symbol { OpKind::Sign } else { OpKind::Name };
-                Node::Op { body: vec![Node::atom(text, Class::Op)], limits, kind }
-            }
-            ParseNodeOp::Body { body, suppress_base_shift, always_handle_sup_sub, .. } => {
-                let (limits, kind) = match (suppress_base_shift, always_handle_sup_sub) {
-                    (Some(_), _) => (limits, OpKind::Stack),
-                    // KaTeX forgets that \mathop takes limits.
-                    (None, None) => (Limits::InDisplay, OpKind::Name),
-                    (None, Some(_)) => (limits, OpKind::Name),
-                };
-                Node::Op { body: self.list(body, font), limits, kind }
-            }
-        }
-    }
-
-    /// A name is set as a word: a hyphen is a hyphen and a thin space a space.
-    fn operator_name(&self, node: &ParseNodeOperatorName) -> Node {
-        let body = self.list(&node.body, Font::default());
-        let mut name = String::new();
-        let simple = body.iter().all(|node| {
-            match node {
-                Node::Atom { text, .. } if text == "−" => name.push('-'),
-                Node::Atom { text, .. } if text == "∗" => name.push('*'),
-                Node::Atom { text, .. } | Node::Word(text) => name.push_str(text),
-                // Not to be broken, and told from the space after the name.
-                Node::Space(em) if *em > 0.0 => name.push('\u{A0}'),
-                Node::Space(_) => {}
-                _ => return false,
-            }
-            true
-        });
-        let limits = match (node.limits, node.always_handle_sup_sub) {
-            (true, _) => Limits::Always,
-            (false, true) => Limits::InDisplay,
-            (false, false) => Limits::Beside,
-        };
-        let body = if simple { vec![Node::atom(name, Class::Op)] } else { body };
-        Node::Op { body, limits, kind: OpKind::Name }
     }
 
     fn accent(&self, label: &str, base: &AnyParseNode, font: Font) -> Node {
@@ -365,6 +314,10 @@ fn style(id: usize) -> Style {
     }
 }
 
+fn is_tag(group: &[AnyParseNode]) -> bool {
+    matches!(group.first(), Some(AnyParseNode::TextOrd(mark)) if mark.text.starts_with(TAG))
+}
+
 fn is_not(node: &AnyParseNode) -> bool {
     matches!(node, AnyParseNode::HtmlMathMl(both)
         if matches!(both.mathml.as_slice(), [AnyParseNode::TextOrd(mark)] if mark.text == "\u{338}"))
@@ -376,22 +329,6 @@ fn word(text: &str, out: &mut Vec<Node>) {
         Some(Node::Word(open)) => open.push_str(text),
         _ => out.push(Node::Word(text.to_owned())),
     }
-}
-
-/// Letters set upright together are one name: the script of `\mathrm{SO}_4` belongs to all of it.
-fn name_from_letters(nodes: &mut [Node]) {
-    let [node @ Node::Group { .. }] = nodes else { return };
-    let Node::Group { body, .. } = &*node else { return };
-    let mut name = String::new();
-    for part in body {
-        match part {
-            Node::Atom { text, class: Class::Ord } if text.chars().all(char::is_alphanumeric) => {
-                name.push_str(text);
-            }
-            _ => return,
-        }
-    }
-    *node = Node::atom(name, Class::Ord);
 }
 
 fn push_classed(class: Class, mut body: Vec<Node>, out: &mut Vec<Node>) {

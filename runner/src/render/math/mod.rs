@@ -18,6 +18,8 @@ mod scripts;
 mod source;
 mod spacing;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::borrow::Cow;
@@ -68,27 +70,21 @@ fn equations(nodes: &[Node]) -> Vec<String> {
 }
 
 fn one_line(nodes: &[Node]) -> String {
-    let mut line = inline::row(nodes, false).text;
-    line.truncate(line.trim_end().len());
-    line
+    inline::row(nodes, false).text.trim().to_owned()
 }
 
+/// The parser's tables, built when the first formula comes.
+static KATEX: LazyLock<KatexContext> = LazyLock::new(KatexContext::default);
+
 fn parse(tex: &str) -> Option<Vec<Node>> {
-    static KATEX: LazyLock<KatexContext> = LazyLock::new(KatexContext::default);
     let source = rewrite::rewrite(tex, &KATEX).ok()?;
-    let settings = Settings::builder()
-        .display_mode(true)
-        .throw_on_error(false)
-        .max_expand(100_000)
-        .build();
+    let settings =
+        Settings::builder().display_mode(true).throw_on_error(false).max_expand(100_000).build();
     // The last resort against a bug in the parser; those known are kept away from it.
     let parsed =
         catch_unwind(AssertUnwindSafe(|| katex::parse(&KATEX, &source.tex, &settings))).ok()?;
-    let lowering = Lowering {
-        symbols: &KATEX.symbols,
-        verbatim: &source.verbatim,
-        fences: Cell::new(0),
-    };
+    let lowering =
+        Lowering { symbols: &KATEX.symbols, verbatim: &source.verbatim, fences: Cell::new(0) };
     Some(lowering.list(&parsed.ok()?, Font::default()))
 }
 

@@ -6,9 +6,11 @@
 //! or stand behind placeholders that come out as they were written, definitions are expanded here.
 //! Runs in linear time; gives up (`Broken`) rather than guess at unbalanced input.
 
+mod arguments;
 mod chem;
 mod commands;
 mod definitions;
+mod delimiters;
 mod environments;
 mod special;
 mod units;
@@ -28,8 +30,15 @@ use environments::Environment;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
-/// How deep groups may nest: far more than anyone writes, far less than the stack holds.
-const MAX_DEPTH: usize = 48;
+/// How deep a formula may nest, counted in steps of the parser's recursion: a group is one, with
+/// a command before it two. Far more than anyone writes; a step costs an unoptimised build up to
+/// 20 KB of a stack of which a thread has 2 MB.
+pub(super) const MAX_DEPTH: usize = 80;
+/// Steps of an environment, and of a command in force for the rest of a group.
+const ENVIRONMENT_DEPTH: usize = 3;
+const SWITCH_DEPTH: usize = 2;
+/// Steps of `\boxed` beyond those of a command with an argument.
+const BOX_DEPTH: usize = 4;
 /// Steps a formula may take, a token at depth n counting n + 1, since the parser copies an
 /// argument once for every level around it.
 const MAX_COST: usize = 400_000;
@@ -54,8 +63,9 @@ pub(super) fn rewrite(tex: &str, katex: &KatexContext) -> Result<Rewritten, Brok
         definitions: HashMap::new(),
         cost: 0,
         expansions: 0,
-        switches: 0,
+        depth: 0,
         chain: 0,
+        after_group: false,
         stray_columns: false,
     };
     while let Some(token) = rewriter.source.next() {
@@ -80,10 +90,12 @@ struct Rewriter<'a> {
     definitions: HashMap<&'a str, Definition<'a>>,
     cost: usize,
     expansions: usize,
-    /// Commands in force that the parser reads the rest of a group under, each a level deeper.
-    switches: usize,
-    /// Commands in a row that wait for an argument without braces.
+    /// Steps of recursion the parser is in at this point, of at most `MAX_DEPTH`.
+    depth: usize,
+    /// Steps it will be in for the commands in a row that still wait for their argument.
     chain: usize,
+    /// The last token closed a group: a group that follows may be another argument.
+    after_group: bool,
     /// An `&` was met outside all environments.
     stray_columns: bool,
 }
@@ -93,8 +105,9 @@ struct Frame {
     kind: FrameKind,
     /// Inside, text rules hold: `_` is a character.
     text: bool,
-    /// `switches` when it was opened.
-    switches: usize,
+    /// `depth` before it was opened, and at the start of each of its cells.
+    outside: usize,
+    inside: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -102,6 +115,10 @@ enum FrameKind {
     Group,
     /// The argument of an unknown command, whose braces are shown.
     Shown,
+    /// The text of a `\tag`, or of the starred one, which has no parentheses.
+    Tag {
+        bare: bool,
+    },
     /// `$…$` in text.
     Math,
     Left,
@@ -121,21 +138,36 @@ impl<'a> Rewriter<'a> {
     }
 
     fn enter(&mut self, kind: FrameKind, text: bool) -> Result<(), Broken> {
-        if self.frames.len() + self.switches + self.chain >= MAX_DEPTH {
+        let steps = match kind {
+            FrameKind::Environment(_) | FrameKind::UnknownEnvironment(_) => ENVIRONMENT_DEPTH,
+            FrameKind::Left | FrameKind::Tag { .. } => 2,
+            FrameKind::Group | FrameKind::Shown | FrameKind::Math => 1,
+        };
+        let outside = self.depth;
+        let waiting = std::mem::take(&mut self.chain).max(usize::from(self.after_group));
+        let inside = outside + waiting + steps;
+        if inside > MAX_DEPTH {
             return Err(Broken);
         }
-        self.frames.push(Frame { kind, text, switches: self.switches });
+        self.depth = inside;
+        self.frames.push(Frame { kind, text, outside, inside });
         Ok(())
     }
 
     fn leave(&mut self) -> Result<FrameKind, Broken> {
         let frame = self.frames.pop().ok_or(Broken)?;
-        self.switches = frame.switches;
+        self.depth = frame.outside;
         Ok(frame.kind)
     }
 
     fn token(&mut self, token: Token<'a>) -> Result<(), Broken> {
         let chain = std::mem::take(&mut self.chain);
+        let after_group = self.after_group;
+        self.after_group = match token {
+            Token::Close => true,
+            Token::Open | Token::Space => after_group,
+            _ => false,
+        };
         match token {
             Token::Word(word) => {
                 self.chain = chain;
@@ -148,7 +180,7 @@ impl<'a> Rewriter<'a> {
             Token::Open => {
                 self.chain = chain;
                 self.enter(FrameKind::Group, self.in_text())?;
-                self.chain = 0;
+                self.after_group = false;
                 self.out.push('{');
             }
             Token::Close => self.close()?,
@@ -162,6 +194,7 @@ impl<'a> Rewriter<'a> {
     fn close(&mut self) -> Result<(), Broken> {
         match self.leave()? {
             FrameKind::Group => self.out.push('}'),
+            FrameKind::Tag { bare } => self.out.push_str(if bare { "}}" } else { ")}}" }),
             FrameKind::Shown => {
                 self.out.push('}');
                 self.show("}")?;
@@ -213,7 +246,7 @@ impl<'a> Rewriter<'a> {
 
     /// A new cell begins; the parser forgets switches there.
     fn next_cell(&mut self) {
-        self.switches = self.frames.last().map_or(0, |frame| frame.switches);
+        self.depth = self.frames.last().map_or(0, |frame| frame.inside);
     }
 
     fn escape(&mut self, c: char) -> Result<(), Broken> {
@@ -265,21 +298,22 @@ impl<'a> Rewriter<'a> {
 
     /// Hands a command on to the parser.
     fn pass(&mut self, word: &str) -> Result<(), Broken> {
-        if let Some(function) = with_backslash(word, |name| self.katex.functions.get(name)) {
-            if function.num_args > 0 {
-                self.chain += 1;
-            } else {
-                use katex::parser::parse_node::NodeType::{Font, Sizing, Styling};
-                if matches!(function.node_type, Some(Font | Sizing | Styling)) {
-                    self.switches += 1;
-                }
-                self.chain = 0;
+        use katex::parser::parse_node::NodeType::{Font, Sizing, Styling};
+        match with_backslash(word, |name| self.katex.functions.get(name)) {
+            Some(function) if function.num_args > 0 => self.chain += 1,
+            Some(function) if matches!(function.node_type, Some(Font | Sizing | Styling)) => {
+                self.depth += SWITCH_DEPTH + std::mem::take(&mut self.chain);
             }
-            if self.frames.len() + self.switches + self.chain >= MAX_DEPTH {
-                return Err(Broken);
+            Some(_) => self.chain = 0,
+            None if word == "boxed" => self.chain += 1 + BOX_DEPTH,
+            // A macro, perhaps with arguments.
+            None if with_backslash(word, |name| BUILTIN_MACROS.contains_key(name)) => {
+                self.chain = self.chain.max(1);
             }
-        } else {
-            self.chain = 0;
+            None => self.chain = 0,
+        }
+        if self.depth + self.chain > MAX_DEPTH {
+            return Err(Broken);
         }
         self.out.push('\\');
         self.out.push_str(word);
@@ -318,49 +352,6 @@ impl<'a> Rewriter<'a> {
         self.verbatim.push(super::printable(text).into_owned());
         self.out.extend(char::from_u32(PLACEHOLDER + index as u32));
         Ok(())
-    }
-
-    /// The next argument: the tokens of a group without its braces, or one token.
-    fn argument(&mut self) -> Result<Vec<Token<'a>>, Broken> {
-        match self.source.next_solid().ok_or(Broken)? {
-            Token::Open => {}
-            Token::Close => return Err(Broken),
-            token => return Ok(vec![token]),
-        }
-        let mut tokens = Vec::new();
-        let mut depth = 0_usize;
-        loop {
-            let token = self.source.next().ok_or(Broken)?;
-            self.spend(1)?;
-            match token {
-                Token::Open => depth += 1,
-                Token::Close if depth == 0 => return Ok(tokens),
-                Token::Close => depth -= 1,
-                _ => {}
-            }
-            tokens.push(token);
-        }
-    }
-
-    /// An argument in square brackets, if one follows.
-    fn optional(&mut self) -> Result<Option<Vec<Token<'a>>>, Broken> {
-        if self.source.peek_solid() != Some(Token::Char('[')) {
-            return Ok(None);
-        }
-        self.source.next();
-        let mut tokens = Vec::new();
-        let mut depth = 0_usize;
-        loop {
-            let token = self.source.next().ok_or(Broken)?;
-            self.spend(1)?;
-            match token {
-                Token::Char(']') if depth == 0 => return Ok(Some(tokens)),
-                Token::Open => depth += 1,
-                Token::Close => depth = depth.checked_sub(1).ok_or(Broken)?,
-                _ => {}
-            }
-            tokens.push(token);
-        }
     }
 }
 

@@ -73,6 +73,27 @@ impl<'a> Source<'a> {
         found
     }
 
+    /// A group as it stands in the source, where `%` and `#` are only characters: an address.
+    pub(super) fn raw_group(&mut self) -> Option<&'a str> {
+        if !self.pushed.is_empty() {
+            return None;
+        }
+        let inner = self.rest.trim_start().strip_prefix('{')?;
+        let mut depth = 1_usize;
+        for (at, byte) in inner.bytes().enumerate() {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                self.rest = &inner[at + 1..];
+                return Some(&inner[..at]);
+            }
+        }
+        None
+    }
+
     fn lex(&mut self) -> Option<Token<'a>> {
         let mut chars = self.rest.chars();
         let c = chars.next()?;
@@ -104,7 +125,7 @@ impl<'a> Source<'a> {
         let Some(first) = after.chars().next() else {
             // A backslash at the very end.
             self.rest = after;
-            return Some(Token::Escape(' '));
+            return Some(Token::Verbatim("\\"));
         };
         if end == 0 {
             self.rest = &after[first.len_utf8()..];

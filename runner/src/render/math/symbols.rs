@@ -3,8 +3,7 @@
 
 use super::tree::Class;
 
-/// Every name with its character and class. A name that KaTeX has too is wanted for its text
-/// mode, which KaTeX does not let into mathematics.
+/// Every name with its character and class. KaTeX has some of them too, for text only.
 pub(super) fn extra() -> impl Iterator<Item = (&'static str, &'static str, Class)> {
     TABLE.iter().flat_map(|(class, pairs)| {
         let mut words = pairs.split_whitespace();
@@ -20,8 +19,14 @@ const TABLE: &[(Class, &str)] = &[
     (Class::Rel, ARROWS),
     (Class::Bin, OPERATORS),
     (Class::Op, LARGE),
-    (Class::Open, "lBrack ⟦ lbrbrak ❲ lAngle ⟪ llangle ⟪ lbag ⟅ llparenthesis ⦇ Lbrbrak ⟬ lParen ⦅"),
-    (Class::Close, "rBrack ⟧ rbrbrak ❳ rAngle ⟫ rrangle ⟫ rbag ⟆ rrparenthesis ⦈ Rbrbrak ⟭ rParen ⦆"),
+    (
+        Class::Open,
+        "lBrack ⟦ lbrbrak ❲ lAngle ⟪ llangle ⟪ lbag ⟅ llparenthesis ⦇ Lbrbrak ⟬ lParen ⦅",
+    ),
+    (
+        Class::Close,
+        "rBrack ⟧ rbrbrak ❳ rAngle ⟫ rrangle ⟫ rbag ⟆ rrparenthesis ⦈ Rbrbrak ⟭ rParen ⦆",
+    ),
 ];
 
 /// Text symbols; the parser takes these in text only.
@@ -46,14 +51,14 @@ const TEXT: &str = "
     quotedblbase „ ldq “ rdq ” ieuro € slash / textblank ␢";
 
 const SIGNS: &str = "
-    cmark ✓ xmark ✗ tick ✓ cross ✗ ballotx ✗ checked ✓ CheckedBox ☑ XBox ☒ Square ☐ boxtimes ⊠
+    cmark ✓ xmark ✗ tick ✓ cross ✗ ballotx ✗ checked ✓ CheckedBox ☑ XBox ☒ Square ☐ 
     qed □ QED ∎ lightning ↯ smiley ☺ frownie ☹ blacksmiley ☻ sun ☼ astrosun ☉ leftmoon ☾
     rightmoon ☽ earth ♁ mercury ☿ venus ♀ mars ♂ jupiter ♃ saturn ♄ uranus ♅ neptune ♆ pluto ♇
     male ♂ female ♀ Mars ♂ Venus ♀ aries ♈ taurus ♉ gemini ♊ cancer ♋ leo ♌ virgo ♍ libra ♎
     scorpio ♏ sagittarius ♐ capricornus ♑ aquarius ♒ pisces ♓ phone ☎ bell ⍾ pencil ✎ clock ◷
-    recycle ♻ eighthnote ♪ quarternote ♩ twonotes ♫ musicalnote ♪ natural ♮
+    recycle ♻ eighthnote ♪ quarternote ♩ twonotes ♫ musicalnote ♪ 
     varheartsuit ♥ vardiamondsuit ♦ varspadesuit ♤ varclubsuit ♧ heartsuitblack ♥ varheart ♥
-    medbullet ⚫ medcirc ⚪ blackdiamond ◆ whitediamond ◇ blacksquare ■ whitesquare □ mdlgblksquare ■
+    medbullet ⚫ medcirc ⚪ blackdiamond ◆ whitediamond ◇ whitesquare □ mdlgblksquare ■
     mdlgwhtsquare □ smblksquare ▪ smwhtsquare ▫ mdsmblksquare ◾ bigblacktriangleup ▲ LHD ◀ RHD ▶
     bigwhitestar ☆ whitestar ☆ bigstarblack ★ mdlgblkcircle ● mdlgwhtcircle ○ mdlgblkdiamond ◆
     mdlgwhtdiamond ◇ mdlgblklozenge ⧫ mdlgwhtlozenge ◊ circledplus ⊕ CIRCLE ● Circle ○
@@ -63,15 +68,15 @@ const SIGNS: &str = "
     tieinfty ⧝ turnednot ⌐ invnot ⌐ APLnot ∼ house ⌂ varcarriagereturn ⏎ carriagereturn ↵ danger ☡
     biohazard ☣ radiation ☢ skull ☠ peace ☮ yinyang ☯ mathdollar $ mathcolon : mathperiod .
     mathsection § mathparagraph ¶ mathyen ¥ mathcent ¢ dprime ″ trprime ‴ qprime ⁗ backdprime ‶
-    backtrprime ‷ prime ′ enleadertwodots ‥ unicodeellipsis … unicodecdots ⋯ adots ⋰ iddots ⋰
+    backtrprime ‷ enleadertwodots ‥ unicodeellipsis … unicodecdots ⋯ adots ⋰ iddots ⋰
     mathunderbar _ caretinsert ‸ tieconcat ⁀ fracslash ⁄ horizbar ― twolowline ‗ Exclam ‼ Question ⁇
-    varnothing ∅ revemptyset ⦰ emptysetobar ⦱ emptysetocirc ⦲ emptysetoarr ⦳ lrtriangle ⊿
-    triangleright ▹ blacktriangle ▲ smalltriangle ▵ wasytherefore ∴ Proportion ∷";
+    revemptyset ⦰ emptysetobar ⦱ emptysetocirc ⦲ emptysetoarr ⦳ lrtriangle ⊿
+    smalltriangle ▵ wasytherefore ∴ Proportion ∷";
 
 const LETTERS: &str = "
     Angstrom Å angstrom Å upbackepsilon ϶ Sampi Ϡ sampi ϡ Koppa Ϟ koppa ϟ coppa ϙ Coppa Ϙ
     Stigma Ϛ stigma ϛ Digamma Ϝ varbeta ϐ upvarbeta ϐ euler ℇ Eulerconst ℇ planck ℎ Planckconst ℎ
-    scrg ℊ  Zbar Ƶ Yup ⅄ Finv Ⅎ PropertyLine ⅊ ac ∾ invlazys ∾ hslash ℏ
+    scrg ℊ  Zbar Ƶ Yup ⅄ PropertyLine ⅊ ac ∾ invlazys ∾ 
     upalpha α upbeta β upgamma γ updelta δ upepsilon ϵ upvarepsilon ε upzeta ζ upeta η uptheta θ
     upvartheta ϑ upiota ι upkappa κ upvarkappa ϰ uplambda λ upmu μ upnu ν upxi ξ upomicron ο uppi π
     upvarpi ϖ uprho ρ upvarrho ϱ upsigma σ upvarsigma ς uptau τ upupsilon υ upphi ϕ upvarphi φ
@@ -82,32 +87,32 @@ const LETTERS: &str = "
 const RELATIONS: &str = "
     nsubset ⊄ nsupset ⊅ nsqsubseteq ⋢ nsqsupseteq ⋣ sqsubsetneq ⋤ sqsupsetneq ⋥ nequiv ≢
     napprox ≉ nsimeq ≄ nasymp ≭ nni ∌ notowner ∌ nlesssim ≴ ngtrsim ≵ nlessgtr ≸ ngtrless ≹
-    ntrianglelefteqslant ⋬ ntrianglerighteqslant ⋭ npreccurlyeq ⋠ nsucccurlyeq ⋡ nVdash ⊮
+    ntrianglelefteqslant ⋬ ntrianglerighteqslant ⋭ npreccurlyeq ⋠ nsucccurlyeq ⋡ 
     trianglelefteqslant ⊴ trianglerighteqslant ⊵ veeeq ≚ wedgeq ≙ corresponds ≙ questeq ≟
     eqdef ≝ defeq ≝ stareq ≛ arceq ≘ measeq ≞ equalparallel ⋕ Equiv ≣ backcong ≌ lesseqslant ⩽
     lllt ⋘ smallin ∊ smallni ∍ isinE ⋹ disin ⋲ varisins ⋳ nis ⋼ bagmember ⋿ prurel ⊰ scurel ⊱
-    sinewave ∿ assert ⊦ dashVdash ⊣⊢ vdots ⋮ Vbar ⫫ barV ⫪ Perp ⫫ independent ⫫ indep ⫫ forks ⫝̸
+    sinewave ∿ assert ⊦ Vbar ⫫ barV ⫪ Perp ⫫ independent ⫫ indep ⫫ forks ⫝̸
     topbot ⌶ shuffle ⧢ approxident ≋ hermitmatrix ⊹ eqgtr ⋝ eqless ⋜ subsetcirc ⟃ supsetcirc ⟄
     Colon ∷ dotequiv ⩧ equivDD ⩸ ddotseq ⩷ eqeq ⩵ eqeqeq ⩶ congdot ⩭ kernelcontraction ∻
-    lesges ⪓ gesles ⪔ leqq ≦ lescc ⪨ smt ⪪ lat ⪫ Prec ⪻ Succ ⪼ preceqq ⪳ succeqq ⪴ pointint ⨕
+    lesges ⪓ gesles ⪔ lescc ⪨ smt ⪪ lat ⪫ Prec ⪻ Succ ⪼ preceqq ⪳ succeqq ⪴ pointint ⨕
     lsqhook ⫍ rsqhook ⫎ vBar ⫨ Barv ⫧ vDdash ⫢ VDash ⊫ dashV ⫣ Dashv ⫤ DashV ⫥ revnmid ⫮
     cirmid ⫯ threedotcolon ⫶ simneqq ≆ hateq ≙ wasypropto ∝ inversed ∽";
 
 const ARROWS: &str = "
-    mapsfrom ↤ mapsto ↦ Mapsto ⤇ Mapsfrom ⤆ longmapsfrom ⟻ Longmapsto ⟾ Longmapsfrom ⟽
+    mapsfrom ↤ Mapsto ⤇ Mapsfrom ⤆ longmapsfrom ⟻ Longmapsto ⟾ Longmapsfrom ⟽
     leftsquigarrow ⇜ longrightsquigarrow ⟿ leftwavearrow ↜ rightwavearrow ↝ updownarrows ⇅
     dblarrowupdown ⇅ downuparrows ⇵ updownharpoons ⥮ leftarrowtriangle ⇽ rightarrowtriangle ⇾
     leftrightarrowtriangle ⇿ leftrightarroweq ⥂ Nwarrow ⇖ Nearrow ⇗ Searrow ⇘ Swarrow ⇙ mapsup ↥
     mapsdown ↧ rightdasharrow ⇢ leftdasharrow ⇠ updasharrow ⇡ downdasharrow ⇣ leftwhitearrow ⇦
     upwhitearrow ⇧ rightwhitearrow ⇨ downwhitearrow ⇩ barleftarrow ⇤ rightarrowbar ⇥
-    circlearrowleft ↺ circlearrowright ↻ cwopencirclearrow ↻ acwopencirclearrow ↺ nvrightarrow ⇸
+    cwopencirclearrow ↻ acwopencirclearrow ↺ nvrightarrow ⇸
     nvleftarrow ⇷ nVrightarrow ⇻ pfun ⇸ ffun ⇻ pinj ⤔ finj ⤕ bij ⤖ psurj ⤀ shortrightarrow →
     shortleftarrow ← shortuparrow ↑ shortdownarrow ↓ linefeed ↴ Ldsh ↲ Rdsh ↳ downzigzagarrow ↯
     twoheadmapsto ⤅ twoheaduparrow ↟ twoheaddownarrow ↡ Uuparrow ⤊ Ddownarrow ⤋ rightarrowplus ⥅
     leftrightharpoonup ⥎ leftrightharpoondown ⥐ dashedrightarrow ⇢ leadsfrom ⇜ Longleadsto ⟿
-    rightthreearrows ⇶ circleonrightarrow ⇴ conjquantarrow ⇒ upuparrows ⇈ nHuparrow ⇞ nHdownarrow ⇟
+    rightthreearrows ⇶ circleonrightarrow ⇴ conjquantarrow ⇒ nHuparrow ⇞ nHdownarrow ⇟
     longleftrightarrows ⇄ lrharpoons ⇋ xrightleftharpoon ⇌ equilibrium ⇌ longrightleftharpoons ⇌
-    leftrightsquigarrow ↭ rightupharpoon ↾ rightdownharpoon ⇂";
+    rightupharpoon ↾ rightdownharpoon ⇂";
 
 const OPERATORS: &str = "
     boxast ⧆ boxslash ⧄ boxbslash ⧅ boxbar ◫ boxcircle ⧇ boxbox ⧈ boxdiag ⧄ oast ⊛ ocirc ⊚
@@ -138,10 +143,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_katex_has_for_mathematics_is_left_to_it() {
+        for (name, ..) in extra() {
+            let command = format!("\\{name}");
+            assert!(super::super::KATEX.symbols.get_math(&command).is_none(), "{command}");
+        }
+    }
+
+    #[test]
     fn the_tables_are_pairs_of_a_name_and_a_character() {
         for (name, c, _) in extra() {
             assert!(name.bytes().all(|b| b.is_ascii_alphabetic()), "{name} {c}");
-            assert!(!c.is_empty() && !c.starts_with(|c: char| c.is_ascii_alphabetic()), "{name} {c}");
+            assert!(
+                !c.is_empty() && !c.starts_with(|c: char| c.is_ascii_alphabetic()),
+                "{name} {c}"
+            );
         }
     }
 }

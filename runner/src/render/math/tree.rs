@@ -44,7 +44,10 @@ pub(super) enum OpKind {
 
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    Atom { text: String, class: Class },
+    Atom {
+        text: String,
+        class: Class,
+    },
     /// Upright words, or source text that is shown as it was written.
     Word(String),
     /// Width in em; negative pulls together.
@@ -53,25 +56,64 @@ pub(super) enum Node {
     Newline,
     /// Holds from here to the end of the list.
     Style(Style),
-    Group { body: Vec<Node>, class: Class },
-    Op { body: Vec<Node>, limits: Limits, kind: OpKind },
-    Scripts { base: Option<Box<Node>>, sub: Option<Vec<Node>>, sup: Option<Vec<Node>> },
-    Frac { num: Vec<Node>, den: Vec<Node>, bar: bool, left: String, right: String, compact: bool },
-    Root { index: Option<Vec<Node>>, body: Vec<Node> },
-    Fence { left: String, right: String, body: Vec<Node> },
+    Group {
+        body: Vec<Node>,
+        class: Class,
+    },
+    Op {
+        body: Vec<Node>,
+        limits: Limits,
+        kind: OpKind,
+    },
+    Scripts {
+        base: Option<Box<Node>>,
+        sub: Option<Vec<Node>>,
+        sup: Option<Vec<Node>>,
+    },
+    Frac {
+        num: Vec<Node>,
+        den: Vec<Node>,
+        bar: bool,
+        left: String,
+        right: String,
+        compact: bool,
+    },
+    Root {
+        index: Option<Vec<Node>>,
+        body: Vec<Node>,
+    },
+    Fence {
+        left: String,
+        right: String,
+        body: Vec<Node>,
+    },
     /// `\middle`, a direct child of a fence.
     Middle(String),
-    Accent { accent: Accent, body: Vec<Node> },
-    Line { over: bool, body: Vec<Node> },
-    Brace { over: bool, square: bool, body: Vec<Node> },
-    Arrow { glyph: String, above: Vec<Node>, below: Vec<Node> },
+    Accent {
+        accent: Accent,
+        body: Vec<Node>,
+    },
+    Line {
+        over: bool,
+        body: Vec<Node>,
+    },
+    Brace {
+        over: bool,
+        square: bool,
+        body: Vec<Node>,
+    },
+    Arrow {
+        glyph: String,
+        above: Vec<Node>,
+        below: Vec<Node>,
+    },
     Table(Table),
     Boxed(Vec<Node>),
     Strike(Vec<Node>),
     /// The space its body would take.
     Phantom(Vec<Node>),
-    /// A formula and its number.
-    Tag { body: Vec<Node>, tag: Vec<Node> },
+    /// The number of an equation, wherever in it that was written.
+    Tag(Vec<Node>),
 }
 
 impl Node {
@@ -89,6 +131,15 @@ impl Node {
             Self::Arrow { .. } => Class::Rel,
             _ => Class::Ord,
         }
+    }
+}
+
+/// Takes the number out of an equation.
+pub(super) fn take_tag(nodes: &mut Vec<Node>) -> Option<Vec<Node>> {
+    let at = nodes.iter().position(|node| matches!(node, Node::Tag(_)))?;
+    match nodes.remove(at) {
+        Node::Tag(tag) => Some(tag),
+        _ => None,
     }
 }
 

@@ -62,19 +62,31 @@ impl Toolkit<'_> {
         Ok(names)
     }
 
-    fn build_one(&mut self, name: &ToolName) -> Result {
+    pub(super) fn build_one(&mut self, name: &ToolName) -> Result {
         let started = Instant::now();
         let source = self.source(name);
+        let failed = |text: String| ToolkitError::Failed(format!("{name} does not build\n{text}"));
         let module = self.compile(name, &source).map_err(|error| match error {
-            ToolkitError::Failed(text) => {
-                ToolkitError::Failed(format!("{name} does not build\n{text}"))
-            }
-            usage => usage,
+            ToolkitError::Failed(text) => failed(text),
+            other => other,
         })?;
-        let path = self.install(name, &module)?;
+        let prepared = self.prepare(&module)?;
+        // A module that the agent could not load never takes the place of one that it can.
+        let inspected = self.loader().inspect(prepared.path()).tool.map_err(|broken| {
+            failed(match Language::of(&source) {
+                Some(Language::JavaScript) => javascript::explain(&broken, name, &source),
+                _ => broken.report(&self.project.short(&self.module(name)).to_string()),
+            })
+        })?;
+        let path = self.install(name, prepared)?;
         let path = self.project.short(&path).to_string();
         let size = place::size(module.len() as u64);
-        self.say(format_args!("built {path} ({size}) in {:.1?}", started.elapsed()));
+        let took = started.elapsed();
+        let called = inspected.name.as_deref().unwrap_or(name.as_str());
+        self.say(format_args!(
+            "built {path} ({size}) in {took:.1?}: {called}, {}",
+            first_line(&inspected.description)
+        ));
         Ok(())
     }
 
@@ -92,4 +104,10 @@ impl Toolkit<'_> {
             }
         }
     }
+}
+
+/// The beginning of a description, for a line of a list.
+pub(super) fn first_line(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.char_indices().nth(100).map_or(line, |(end, _)| &line[..end])
 }

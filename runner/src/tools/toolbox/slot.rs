@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::Wait;
 use crate::tools::ToolChange;
 use crate::tools::wasm::{Broken, Grants, Known, Loader, Pending, Stamp, Tool};
 
+/// Largest module that is waited for, in bytes: it compiles in some hundred milliseconds.
+const SMALL: u64 = 512 << 10;
 /// How often a failure that may pass is tried again with the same bytes.
 const RETRIES: u8 = 2;
 
@@ -38,6 +41,7 @@ pub(super) struct Slot {
     path: PathBuf,
     retries: u8,
     look_again: bool,
+    waited: bool,
     announced: bool,
 }
 
@@ -56,6 +60,7 @@ impl Slot {
             path: PathBuf::new(),
             retries: RETRIES,
             look_again: false,
+            waited: false,
             announced: false,
         }
     }
@@ -94,7 +99,25 @@ impl Slot {
         self.look_again = false;
         self.retries = RETRIES;
         self.path = path;
+        self.begin(loader);
+    }
+
+    fn begin(&mut self, loader: &Loader) {
+        self.waited = false;
         self.pending = Some(loader.load(self.path.clone(), false));
+    }
+
+    /// What is on its way, if it is to be waited for; a small module is once.
+    pub fn awaited(&mut self, wait: Wait) -> Option<Arc<Pending>> {
+        let pending = self.pending.clone()?;
+        let awaited = match wait {
+            Wait::All => true,
+            Wait::Small => !self.waited && self.stamp.size() <= SMALL,
+            #[cfg(test)]
+            Wait::Nothing => false,
+        };
+        self.waited |= awaited;
+        awaited.then_some(pending)
     }
 
     /// Whether it is to be loaded once more with the same stamp: it failed in a way that may pass, or was too young.
@@ -108,7 +131,7 @@ impl Slot {
         if !std::mem::take(&mut self.look_again) {
             self.retries -= 1;
         }
-        self.pending = Some(loader.load(self.path.clone(), false));
+        self.begin(loader);
     }
 
     /// Takes in what was loaded; whether nothing is on its way any more.

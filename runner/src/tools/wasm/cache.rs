@@ -1,12 +1,14 @@
 //! What is kept of a tool between runs of autocode, in the user's cache directory and keyed by content.
 //!
-//! `code/KEY/HASH` is native code for one engine configuration; `tools/HASH.json` what the tool says of itself.
+//! `code/KEY/HASH` is native code for one engine configuration, `tools-N/HASH.json` what a tool says of itself,
+//! `index-N/` what is known of a project's tools.
 //! Loading native code is running it: only from a directory that is ours alone, only files that we named there
 //! ourselves. Where no such directory can be had, a private one is made for this process.
 
 use std::fmt;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -20,6 +22,8 @@ use super::describe::Description;
 
 /// Compiled code kept in all; the least recently used goes first.
 const MAX_CODE: u64 = 512 << 20;
+/// Descriptions, and what is known of projects, likewise.
+const MAX_TEXT: u64 = 16 << 20;
 /// How stale a file's time of last use may be before it is set anew.
 const TOUCH: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -80,13 +84,28 @@ enum Place {
     ForThisProcess(TempDir),
 }
 
+impl Place {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept(path) => path,
+            Self::ForThisProcess(dir) => dir.path(),
+        }
+    }
+}
+
+/// The cache's directories. The number counts the changes in what a description is checked for: what was kept before
+/// one counts no more.
+const CODE: &str = "code";
+const TOOLS: &str = "tools-1";
+const INDEX: &str = "index-1";
+
 impl Cache {
     /// Under the user's cache directory.
     pub fn new(cache_dir: &Path) -> Self {
         Self { wanted: cache_dir.join("wasm"), place: OnceLock::new() }
     }
 
-    /// The cache's own directory, ours alone.
+    /// The cache's own directory, ours alone; made where it is not there.
     fn root(&self) -> Result<&Path, String> {
         let place = self.place.get_or_init(|| {
             if own(&self.wanted).is_ok() {
@@ -94,28 +113,39 @@ impl Cache {
             }
             let dir = tempfile::Builder::new().prefix("autocode-wasm-").tempdir();
             dir.map(Place::ForThisProcess).map_err(|error| {
+                let wanted = self.wanted.display();
                 format!(
-                    "no place for compiled wasm: neither {} nor a temporary one ({error})",
-                    self.wanted.display()
+                    "no place for compiled wasm: neither {wanted} nor a temporary one ({error})"
                 )
             })
         });
-        match place {
-            Ok(Place::Kept(path)) => Ok(path),
-            Ok(Place::ForThisProcess(dir)) => Ok(dir.path()),
-            Err(error) => Err(error.clone()),
-        }
+        place.as_ref().map(Place::path).map_err(Clone::clone)
     }
 
+    /// A directory of the cache to write to.
     fn dir(&self, name: &str) -> Result<PathBuf, String> {
         let dir = self.root()?.join(name);
         own(&dir).map_err(|error| format!("cannot use {}: {error}", dir.display()))?;
         Ok(dir)
     }
 
+    /// A directory of the cache to read from, if it is there and ours.
+    fn existing(&self, name: &str) -> Option<PathBuf> {
+        let root = match self.place.get() {
+            Some(place) => place.as_ref().ok()?.path(),
+            None => &self.wanted,
+        };
+        let mut dir = root.to_owned();
+        for part in std::iter::once(None).chain(Path::new(name).iter().map(Some)) {
+            dir.extend(part);
+            own_existing(&fs::symlink_metadata(&dir).ok()?).ok()?;
+        }
+        Some(dir)
+    }
+
     /// The file of a module's code for the engine named by `key`, if it is there.
     pub fn code(&self, key: &str, hash: ContentHash) -> Option<PathBuf> {
-        let path = self.dir("code").ok()?.join(key).join(hash.to_string());
+        let path = self.existing(&format!("{CODE}/{key}"))?.join(hash.to_string());
         let meta = fs::metadata(&path).ok()?;
         let stale = meta.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > TOUCH));
         if stale {
@@ -132,7 +162,7 @@ impl Cache {
         hash: ContentHash,
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
-        let dir = self.dir("code")?.join(key);
+        let dir = self.dir(CODE)?.join(key);
         own(&dir).map_err(|error| format!("cannot use {}: {error}", dir.display()))?;
         let new = tempfile::Builder::new()
             .prefix("new-")
@@ -148,45 +178,64 @@ impl Cache {
 
     /// What the module with this hash said of itself, if it is known.
     pub fn description(&self, hash: ContentHash) -> Option<Description> {
-        let path = self.dir("tools").ok()?.join(format!("{hash}.json"));
+        let path = self.existing(TOOLS)?.join(format!("{hash}.json"));
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
 
     /// Keeps what a module said of itself. A failure costs time at the next start, nothing else.
     pub fn keep_description(&self, hash: ContentHash, description: &Description) {
-        if let (Ok(dir), Ok(text)) = (self.dir("tools"), serde_json::to_vec(description)) {
+        if let (Ok(dir), Ok(text)) = (self.dir(TOOLS), serde_json::to_vec(description)) {
             _ = replace(&dir.join(format!("{hash}.json")), &text);
         }
     }
 
-    /// The file for what is known of the tools in `dir`.
-    pub fn index(&self, dir: &Path) -> Result<PathBuf, String> {
-        use std::os::unix::ffi::OsStrExt;
-        let hash = ContentHash::of(dir.as_os_str().as_bytes());
-        Ok(self.dir("index")?.join(format!("{hash}.json")))
+    /// What is kept under the name of the project's directory `dir`.
+    pub fn index(&self, dir: &Path) -> Option<Vec<u8>> {
+        fs::read(self.existing(INDEX)?.join(index_name(dir))).ok()
     }
 
-    /// Forgets the least recently used code beyond the limit, never `keep`. A mapped file lives on until it is unmapped.
-    fn prune(&self, keep: &Path) {
-        let Ok(root) = self.root() else { return };
-        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries(&root.join("code"))
-            .flat_map(|dir| entries(&dir))
-            .filter(|path| path != keep)
-            .filter_map(|path| {
-                let meta = fs::metadata(&path).ok()?;
-                Some((meta.modified().ok()?, meta.len(), path))
-            })
-            .collect();
-        files.sort_unstable();
-        let mut size = files.iter().map(|(_, size, _)| size).sum::<u64>();
-        for (_, bytes, path) in files {
-            if size <= MAX_CODE {
-                break;
-            }
-            _ = fs::remove_file(path);
-            size -= bytes;
+    /// Keeps `text` under the name of the project's directory `dir`; a failure costs time, nothing else.
+    pub fn keep_index(&self, dir: &Path, text: &[u8]) {
+        if let Ok(index) = self.dir(INDEX) {
+            _ = replace(&index.join(index_name(dir)), text);
         }
     }
+
+    /// Forgets what was not used for longest beyond the limits, never `keep`. A mapped file lives on until it is
+    /// unmapped.
+    fn prune(&self, keep: &Path) {
+        let Some(code) = self.existing(CODE) else { return };
+        forget_oldest(
+            entries(&code).flat_map(|dir| entries(&dir)).filter(|path| path != keep),
+            MAX_CODE,
+        );
+        for dir in [TOOLS, INDEX] {
+            forget_oldest(self.existing(dir).iter().flat_map(|dir| entries(dir)), MAX_TEXT);
+        }
+    }
+}
+
+/// Removes the files that were changed longest ago, until the others have at most `limit` bytes.
+fn forget_oldest(files: impl Iterator<Item = PathBuf>, limit: u64) {
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = files
+        .filter_map(|path| {
+            let meta = fs::metadata(&path).ok()?;
+            Some((meta.modified().ok()?, meta.len(), path))
+        })
+        .collect();
+    files.sort_unstable();
+    let mut size = files.iter().map(|(_, size, _)| size).sum::<u64>();
+    for (_, bytes, path) in files {
+        if size <= limit {
+            break;
+        }
+        _ = fs::remove_file(path);
+        size -= bytes;
+    }
+}
+
+fn index_name(dir: &Path) -> String {
+    format!("{}.json", ContentHash::of(dir.as_os_str().as_bytes()))
 }
 
 fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
@@ -274,6 +323,33 @@ mod tests {
         std::os::unix::fs::symlink(elsewhere.path(), home.path().join("wasm")).unwrap();
         let path = keep(&Cache::new(home.path()), ContentHash::of(b"m"), b"code");
         assert!(!path.starts_with(elsewhere.path().canonicalize().unwrap()));
+    }
+
+    #[test]
+    fn looking_makes_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::new(home.path());
+        assert_eq!(cache.index(Path::new("/p")), None);
+        assert_eq!(cache.description(ContentHash::of(b"m")), None);
+        assert_eq!(entries(home.path()).count(), 0);
+        cache.keep_index(Path::new("/p"), b"known");
+        assert_eq!(cache.index(Path::new("/p")), Some(b"known".to_vec()));
+    }
+
+    #[test]
+    fn the_oldest_files_are_forgotten_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let files: Vec<PathBuf> = (0..4u64).map(|n| dir.path().join(n.to_string())).collect();
+        for (age, path) in (1..).zip(&files) {
+            fs::write(path, [0; 10]).unwrap();
+            let time = SystemTime::now() - Duration::from_secs(1000 * age);
+            fs::File::open(path).unwrap().set_modified(time).unwrap();
+        }
+        forget_oldest(files.clone().into_iter(), 25);
+        assert_eq!(
+            files.iter().map(|path| path.exists()).collect::<Vec<_>>(),
+            [true, true, false, false]
+        );
     }
 
     #[test]

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-use wasmtime::{Store, Trap, WasmBacktrace};
+use wasmtime::Store;
 
-use super::broken::{Broken, Phase, clip, one_line};
+use super::broken::{Broken, Phase};
 use super::crew;
-use super::engine::{MAX_STACK, Ticking};
+use super::engine::Ticking;
+use super::failure::failure;
 use super::grants::Grants;
 use super::host::{Ask, Permits, State};
 use super::http::{Network, Refusals};
@@ -26,14 +27,9 @@ use crate::tools::{CallContext, Host, ToolStatus};
 /// How long a tool may take to describe itself, and with how much memory.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// What a guest may hand over in one go, in bytes: its answer, or an argument of a host function.
-const MAX_TRANSFER: usize = 32 << 20;
+pub(crate) const MAX_TRANSFER: usize = 32 << 20;
 /// Questions of a guest that wait for an answer.
 const QUEUE: usize = 64;
-/// Lines of stderr and frames of the backtrace in a trap's report.
-const STDERR_LINES: usize = 12;
-const FRAMES: usize = 16;
-/// Longest report of a failure, in bytes.
-const MAX_FAILURE: usize = 6 << 10;
 
 /// What to run, and behind which grants.
 pub(crate) struct Call<'a> {
@@ -265,32 +261,52 @@ fn settle(ask: Ask, cx: &CallContext<'_>) {
     }
 }
 
-fn grant_file(grant: &str, stem: &str) -> String {
+/// Where a grant is given.
+pub(crate) fn grant_file(grant: &str, stem: &str) -> String {
     format!("\"{grant}\" in .autocode/tools/{stem}.grants.json")
 }
 
 /// What a failed call may be about, beside what the tool itself says.
 fn hints(call: &Call<'_>, cwd: &Path, said: &str, refusals: &Refusals) -> Vec<String> {
     let mut hints = refusals.take();
+    let about_files = FILE_TROUBLE.iter().any(|words| said.contains(words));
+    let told = said.contains("\"fs\":");
+    if !about_files || told {
+        return hints;
+    }
     let arguments: serde_json::Value = serde_json::from_str(call.arguments).unwrap_or_default();
     let mut texts = Vec::new();
     strings(&arguments, &mut texts);
     let words = said.split(|c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ':')
     });
+    let file = format!(".autocode/tools/{}.grants.json", call.stem);
     if let Some(path) = call.sandbox.outside(cwd, &call.grants, texts.into_iter().chain(words)) {
         let path = path.display();
-        let already_told = said.contains("\"fs\":");
-        if !already_told {
-            let grant = format!("\"fs\": [\"{path}\"]");
-            let file = format!(".autocode/tools/{}.grants.json", call.stem);
-            hints.push(format!(
-                "{path} is outside of the project; {grant} in {file} would allow it"
-            ));
-        }
+        hints.push(format!(
+            "{path} is outside of the project; \"fs\": [\"{path}\"] in {file} would allow it"
+        ));
+    } else if !call.sandbox.allows(cwd, &call.grants) {
+        let cwd = cwd.display();
+        hints.push(format!(
+            "the working directory {cwd} is outside of the project, so that relative paths lead nowhere here; \
+             \"fs\": [\"{cwd}\"] in {file} would allow it"
+        ));
     }
     hints
 }
+
+/// How languages speak of a path that WASI refused or did not find.
+const FILE_TROUBLE: [&str; 8] = [
+    "os error",
+    "errno",
+    "ENOENT",
+    "EPERM",
+    "ENOTCAPABLE",
+    "No such file",
+    "not permitted",
+    "pre-opened",
+];
 
 fn strings<'a>(value: &'a serde_json::Value, out: &mut Vec<&'a str>) {
     match value {
@@ -299,114 +315,4 @@ fn strings<'a>(value: &'a serde_json::Value, out: &mut Vec<&'a str>) {
         serde_json::Value::Object(fields) => fields.values().for_each(|field| strings(field, out)),
         _ => {}
     }
-}
-
-/// A trap or a broken contract, with what the guest last said and where it was.
-fn failure(error: &wasmtime::Error, memory_hit: bool, permits: &Permits, stderr: &Sink) -> String {
-    let mut text = match (
-        memory_hit,
-        error.downcast_ref::<Trap>(),
-        error.downcast_ref::<wasmtime_wasi::I32Exit>(),
-    ) {
-        (true, ..) => format!(
-            "the tool ran into its memory limit of {} MiB; {} raises it",
-            permits.grants.memory_mb(),
-            grant_file("memory_mb", &permits.stem)
-        ),
-        (_, Some(Trap::StackOverflow), _) => {
-            format!(
-                "the tool trapped: its calls are nested too deeply (its stack has {} MiB)",
-                MAX_STACK >> 20
-            )
-        }
-        (_, Some(trap), _) => {
-            let words = trap.to_string();
-            let words = words.strip_prefix("wasm trap: ").unwrap_or(&words);
-            // Languages keep a stack of their own in memory, below which there is nothing.
-            let deep = *trap == Trap::MemoryOutOfBounds && repeats(error);
-            let guess = if deep { "; its calls seem to be nested too deeply" } else { "" };
-            format!("the tool trapped: {words}{guess}")
-        }
-        (.., Some(exit)) => {
-            let how = if exit.0 == 0 { "" } else { " with a failure" };
-            format!("the tool exited{how} instead of returning")
-        }
-        _ => explain(&format!("{:#}", error.root_cause())),
-    };
-    let lines = stderr.last_lines(STDERR_LINES);
-    if !lines.is_empty() {
-        _ = write!(text, "\nlast lines of stderr:\n{lines}");
-    }
-    if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
-        _ = write!(text, "{}", frames(backtrace));
-    }
-    clip(&text, MAX_FAILURE).to_owned()
-}
-
-/// Whether one function is most of the backtrace.
-fn repeats(error: &wasmtime::Error) -> bool {
-    let frames = error.downcast_ref::<WasmBacktrace>().map_or(&[][..], WasmBacktrace::frames);
-    let most = |frame: &wasmtime::FrameInfo| {
-        frames.iter().filter(|other| other.func_index() == frame.func_index()).count() * 2
-            > frames.len()
-    };
-    frames.len() > FRAMES / 2 && frames.iter().any(most)
-}
-
-/// What breaks the contract without a trap.
-fn explain(cause: &str) -> String {
-    if cause.contains("fuel") {
-        return format!("the tool handed over more than {} MiB at once", MAX_TRANSFER >> 20);
-    }
-    if cause.contains("utf-8") {
-        return format!("the tool returned text that is not UTF-8 ({cause})");
-    }
-    format!("the tool broke the contract: {}", one_line(cause, 500))
-}
-
-/// The functions a trap came through, the panic's own machinery left out and repetitions counted.
-fn frames(backtrace: &WasmBacktrace) -> String {
-    let frames = backtrace.frames();
-    let to_blame =
-        frames.iter().position(|frame| frame.func_name().is_some_and(|name| !is_machinery(name)));
-    let mut calls: Vec<(String, usize)> = Vec::new();
-    for frame in &frames[to_blame.unwrap_or(0)..] {
-        let name = match frame.func_name() {
-            Some(name) => format!("{:#}", rustc_demangle::demangle(name)),
-            None => format!("function {}", frame.func_index()),
-        };
-        match calls.last_mut() {
-            Some((last, count)) if *last == name => *count += 1,
-            _ => calls.push((name, 1)),
-        }
-    }
-    let mut text = String::new();
-    for (name, count) in calls.iter().take(FRAMES) {
-        let name = clip(name, 160);
-        _ = match count {
-            1 => write!(text, "\n  at {name}"),
-            _ => write!(text, "\n  at {name} ({count} times or more)"),
-        };
-    }
-    if text.is_empty() { text } else { format!("\nwasm backtrace:{text}") }
-}
-
-/// What lies between a panic or an exit and the code that is to blame.
-fn is_machinery(name: &str) -> bool {
-    let name = format!("{:#}", rustc_demangle::demangle(name));
-    const BEGINNINGS: [&str; 10] = [
-        "std::",
-        "core::",
-        "alloc::",
-        "<std::",
-        "<core::",
-        "__rust",
-        "__wasi",
-        "wasi_snapshot_preview1::",
-        "abort",
-        "exit",
-    ];
-    BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-        || name == "_Exit"
-        || name == "proc_exit"
 }

@@ -7,12 +7,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::cache::{Cache, ContentHash, replace};
+use super::cache::{Cache, ContentHash};
 use super::describe::Description;
 use super::scan::Stamp;
-
-/// Changes when what a description is checked for does: what was kept before counts no more.
-const FORMAT: u32 = 1;
 
 /// One known tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,26 +24,14 @@ pub(crate) struct Known {
     pub tool: Description,
 }
 
-/// The known tools of one project.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Index {
-    format: u32,
-    tools: Vec<Known>,
+/// What is known of the tools in `dir`; nothing, when that cannot be read.
+pub(crate) fn load(cache: &Cache, dir: &Path) -> Vec<Known> {
+    cache.index(dir).and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
 }
 
-impl Index {
-    /// What is known of the tools in `dir`; nothing, when that cannot be read.
-    pub fn load(cache: &Cache, dir: &Path) -> Vec<Known> {
-        let text = cache.index(dir).ok().and_then(|path| std::fs::read(path).ok());
-        let index: Option<Self> = text.and_then(|text| serde_json::from_slice(&text).ok());
-        index.filter(|index| index.format == FORMAT).map(|index| index.tools).unwrap_or_default()
-    }
-
-    /// Keeps what is known.
-    pub fn save(cache: &Cache, dir: &Path, tools: Vec<Known>) {
-        let index = Self { format: FORMAT, tools };
-        if let (Ok(path), Ok(text)) = (cache.index(dir), serde_json::to_vec(&index)) {
-            _ = replace(&path, &text);
-        }
+/// Keeps what is known of the tools in `dir`.
+pub(crate) fn save(cache: &Cache, dir: &Path, tools: &[Known]) {
+    if let Ok(text) = serde_json::to_vec(tools) {
+        cache.keep_index(dir, &text);
     }
 }

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::shared::SharedEngine;
 use thiserror::Error;
 use wasmparser::{
     BinaryReader, BinaryReaderError, DataSectionReader, ExportSectionReader, ExternalKind,
@@ -15,6 +16,9 @@ use wasmparser::{
 
 /// The engine, built from `runner/js-engine` by its `build.sh`.
 pub const ENGINE: &[u8] = include_bytes!("../../../../assets/js-engine.wasm");
+
+/// The same, as the loader takes it: compiled once for all scripts.
+pub const SHARED: SharedEngine = SharedEngine { module: ENGINE, split };
 
 /// Longest script in bytes: the engine's slot without the length.
 pub const MAX_SCRIPT: usize = (1 << 20) - LENGTH_BYTES;

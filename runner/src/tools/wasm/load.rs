@@ -4,16 +4,12 @@
 //! the cache; a tool that is only listed never has its code loaded.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
-use wasmtime::component::types::{ComponentItem, Type};
-use wasmtime::component::{Component, InstancePre};
+use wasmtime::component::InstancePre;
 
 use super::Checker;
 use super::broken::{Broken, Phase};
@@ -21,13 +17,12 @@ use super::cache::{Cache, ContentHash};
 use super::call::describe;
 use super::compile::Compiler;
 use super::describe::Description;
-use super::engine::{self, Runtime};
+use super::engine;
 use super::host::State;
-use super::lift::other_contract;
+use super::link::{deserialize, link};
+use super::read::read;
 use super::shared::{Code, Compiled, SharedEngine};
 
-/// Largest module, in bytes.
-const MAX_MODULE: u64 = 64 << 20;
 /// Files loaded at once; each compilation uses all cores anyway.
 const WORKERS: usize = 2;
 /// A compiler in process needs more than a thread's usual stack.
@@ -333,111 +328,6 @@ impl Inner {
 impl From<String> for Broken {
     fn from(cause: String) -> Self {
         Self::new(Phase::Read, cause).passing()
-    }
-}
-
-/// The file's bytes, if it is a file of a sensible size. Never waits for anyone to write into it.
-fn read(path: &Path) -> Result<Vec<u8>, Broken> {
-    let fail = |error: io::Error| Broken::new(Phase::Read, explain(&error));
-    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(nonblock).open(path).map_err(fail)?;
-    let meta = file.metadata().map_err(fail)?;
-    if !meta.is_file() {
-        return Err(Broken::new(
-            Phase::Read,
-            format!("it is {}, not a file", kind(meta.file_type())),
-        ));
-    }
-    let too_large = |size: u64| {
-        let cause = format!("it has {} MiB; a tool has at most {}", size >> 20, MAX_MODULE >> 20);
-        Err(Broken::new(Phase::Read, cause).hint("strip debug information and optimise for size"))
-    };
-    if meta.len() > MAX_MODULE {
-        return too_large(meta.len());
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
-    file.take(MAX_MODULE + 1).read_to_end(&mut bytes).map_err(fail)?;
-    if bytes.len() as u64 > MAX_MODULE { too_large(bytes.len() as u64) } else { Ok(bytes) }
-}
-
-fn explain(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "the link leads to nothing, or the file is gone".into(),
-        io::ErrorKind::PermissionDenied => "no permission to read it".into(),
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            "its links form a loop".into()
-        }
-        _ => error.to_string(),
-    }
-}
-
-fn kind(kind: fs::FileType) -> &'static str {
-    if kind.is_dir() {
-        "a directory"
-    } else if kind.is_fifo() {
-        "a named pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
-    }
-}
-
-/// Code from a file of our own cache; `None` when it does not fit this engine after all.
-#[allow(unsafe_code)]
-fn deserialize(runtime: &Runtime, path: &Path) -> Option<Component> {
-    // SAFETY: the cache gives out only files that `keep_code` put, whole, into a directory that is ours alone; they hold
-    // what our own compiler wrote, and are replaced by rename or unlinked, never changed.
-    unsafe { Component::deserialize_file(&runtime.engine, path) }.ok()
-}
-
-/// Meets the imports and checks the exports.
-fn link(runtime: &Runtime, component: &Component) -> Result<InstancePre<State>, Broken> {
-    let engine = &runtime.engine;
-    let ty = component.component_type();
-    let exports = || ty.exports(engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
-    if let Some(other) = other_contract(ty.imports(engine).map(|(name, _)| name)) {
-        return Err(other);
-    }
-    let pre = runtime.linker.instantiate_pre(component).map_err(|error| {
-        let known = |name: &str| {
-            (name.starts_with("wasi:") && name.contains("@0.2."))
-                || name.starts_with("autocode:tool/host@0.1.")
-        };
-        let missing = ty
-            .imports(engine)
-            .map(|(name, _)| name.to_owned())
-            .filter(|name| !known(name))
-            .collect();
-        Broken::new(Phase::Link, format!("{error:#}"))
-            .missing(missing)
-            .hint("a tool may import WASI 0.2 and autocode:tool/host@0.1.0, nothing else")
-    })?;
-    for (name, wanted) in
-        [("schema", "func() -> string"), ("run", "func(args: string) -> result<string, string>")]
-    {
-        let found = ty.exports(engine).find(|(export, _)| *export == name).map(|(_, item)| item.ty);
-        let cause = match found {
-            Some(ComponentItem::ComponentFunc(func)) if fits(name, &func) => continue,
-            Some(_) => format!("the export `{name}` has another type than `{wanted}`"),
-            None => format!("the component does not export `{name}: {wanted}`"),
-        };
-        return Err(Broken::new(Phase::Link, cause)
-            .exports(exports())
-            .hint("the world is `tool` in autocode:tool@0.1.0; both functions are exports of the world itself"));
-    }
-    Ok(pre)
-}
-
-fn fits(name: &str, func: &wasmtime::component::types::ComponentFunc) -> bool {
-    let params: Vec<Type> = func.params().map(|(_, ty)| ty).collect();
-    let results: Vec<Type> = func.results().collect();
-    match (name, params.as_slice(), results.as_slice()) {
-        ("schema", [], [Type::String]) => true,
-        ("run", [Type::String], [Type::Result(result)]) => {
-            result.ok() == Some(Type::String) && result.err() == Some(Type::String)
-        }
-        _ => false,
     }
 }
 

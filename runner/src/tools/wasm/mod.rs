@@ -14,14 +14,17 @@ mod compile;
 mod crew;
 mod describe;
 mod engine;
+mod failure;
 mod grants;
 mod host;
 mod http;
-mod index;
+pub(crate) mod index;
 pub mod javascript;
 mod lift;
+mod link;
 mod load;
 mod output;
+mod read;
 mod sandbox;
 mod scan;
 mod shared;
@@ -32,14 +35,10 @@ pub use grants::Grants;
 pub use load::{Inspected, Inspection, Loader};
 pub use shared::SharedEngine;
 
-/// The engine that all JavaScript tools share.
-pub const JAVASCRIPT: SharedEngine =
-    SharedEngine { module: javascript::ENGINE, split: javascript::split };
-
 pub(crate) use arguments::Checker;
 pub(crate) use call::{Call, Outcome, run};
 pub(crate) use describe::is_name;
-pub(crate) use index::{Index, Known};
+pub(crate) use index::Known;
 pub(crate) use load::{Pending, Tool};
 pub(crate) use sandbox::Sandbox;
 pub(crate) use scan::{Scanner, Seen, Stamp};

@@ -93,6 +93,11 @@ impl Sandbox {
         project.chain(granted).collect()
     }
 
+    /// Whether a guest with these grants can touch `path`.
+    pub fn allows(&self, path: &Path, grants: &Grants) -> bool {
+        self.allowed(grants).iter().any(|dir| path.starts_with(&dir.path))
+    }
+
     /// The first path in the texts that a guest with these grants cannot touch, as it would be resolved.
     pub fn outside<'a>(
         &self,
@@ -100,15 +105,13 @@ impl Sandbox {
         grants: &Grants,
         texts: impl IntoIterator<Item = &'a str>,
     ) -> Option<PathBuf> {
-        let allowed = self.allowed(grants);
-        let is_outside = |path: &PathBuf| !allowed.iter().any(|dir| path.starts_with(&dir.path));
-        let candidates = texts.into_iter().filter_map(|text| {
+        let mut candidates = texts.into_iter().filter_map(|text| {
             let path = Path::new(text);
             let leads_out =
                 path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
             leads_out.then(|| normal(&cwd.join(path)))
         });
-        candidates.into_iter().find(is_outside)
+        candidates.find(|path| !self.allows(path, grants))
     }
 }
 

@@ -57,14 +57,8 @@ impl Layout {
         let inner = block.width - 2;
         // The point is where a label's centre comes to stand.
         let before = (block.width - 1) / 2 - 1;
-        let drawn = [
-            start,
-            &"─".repeat(before),
-            point,
-            &"─".repeat(inner - before - 1),
-            end,
-        ]
-        .concat();
+        let drawn =
+            [start, &"─".repeat(before), point, &"─".repeat(inner - before - 1), end].concat();
         Ok(if over { block.with_row_above(drawn) } else { block.with_row_below(drawn) })
     }
 

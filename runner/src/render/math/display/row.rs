@@ -50,7 +50,8 @@ impl Layout {
                     let block =
                         if integral(node) { Block::default() } else { self.node(node, style)? };
                     let (left, right) = edges(node);
-                    let roomy = matches!(node, Node::Frac { .. } | Node::Table(_) if block.is_tall());
+                    let roomy =
+                        matches!(node, Node::Frac { .. } | Node::Table(_) if block.is_tall());
                     items.push(Item { node, block, style, left, right, em, roomy });
                     em = 0.0;
                 }

@@ -27,7 +27,6 @@ impl Layout {
         let spread = lines.iter().any(|line| line.above + line.below > 0)
             && table.kind != TableKind::Diagram
             || table.kind == TableKind::Cases && lines.len() == 2;
-        let tagged = lines.iter().any(|line| line.tag.is_some());
         let mut grid = Grid::new(table, widths);
         for (at, line) in lines.into_iter().enumerate() {
             let rules = &table.rows[at].rules;
@@ -36,7 +35,7 @@ impl Layout {
             } else if spread && at > 0 {
                 grid.blank();
             }
-            grid.line(line, tagged);
+            grid.line(line);
         }
         grid.rules(&table.rules, false);
         self.fits(grid.finish())
@@ -73,16 +72,14 @@ struct Grid<'a> {
     rows: Vec<String>,
     /// Baselines of the lines drawn so far.
     bases: Vec<usize>,
-    width: usize,
-    ruled: bool,
 }
 
 impl<'a> Grid<'a> {
     fn new(table: &'a Table, widths: Vec<usize>) -> Self {
-        Self { table, widths, rows: Vec::new(), bases: Vec::new(), width: 0, ruled: false }
+        Self { table, widths, rows: Vec::new(), bases: Vec::new() }
     }
 
-    fn line(&mut self, line: Line, tagged: bool) {
+    fn line(&mut self, line: Line) {
         let mut parts: Vec<(usize, Block)> = Vec::with_capacity(self.widths.len() * 2);
         let (above, below) = (line.above, line.below);
         let mut cells = line.cells.into_iter();
@@ -111,12 +108,10 @@ impl<'a> Grid<'a> {
         if let Some(bars) = bars(&self.table.bars, above, below) {
             parts.push((1, bars));
         }
-        let line_width: usize = parts.iter().map(|(gap, block)| gap + block.width).sum();
         if let Some(tag) = line.tag {
             parts.push((4, tag));
         }
         let block = Block::beside(parts).grown(above, below);
-        self.width = self.width.max(if tagged { block.width } else { line_width });
         self.bases.push(self.rows.len() + block.base);
         self.rows.extend(block.rows);
     }
@@ -124,15 +119,14 @@ impl<'a> Grid<'a> {
     /// A row with only the bars.
     fn blank(&mut self) {
         let empty = Line { cells: Vec::new(), above: 0, below: 0, tag: None };
-        self.line(empty, false);
+        self.line(empty);
         self.bases.pop();
     }
 
     fn rules(&mut self, rules: &[bool], top: bool) {
         for dashed in rules {
-            let bottom = !top && self.rows.len() > 0 && self.bases.len() == self.table.rows.len();
+            let bottom = !top && !self.rows.is_empty() && self.bases.len() == self.table.rows.len();
             let row = self.rule(if *dashed { '┄' } else { '─' }, top, bottom);
-            self.ruled = true;
             self.rows.push(row);
         }
     }

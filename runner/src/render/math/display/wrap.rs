@@ -3,32 +3,24 @@
 
 use super::super::block::Block;
 use super::super::spacing;
-use super::super::tree::{Class, Node, Style, Table, TableKind};
+use super::super::tree::{Class, Node, Style, Table, TableKind, take_tag};
 use super::row::{Item, gap, join};
 use super::{Layout, TooWide};
 
 /// How far the lines after the first stand in.
 const INDENT: usize = 4;
+/// How far the number stands from its equation.
+const TAG_GAP: usize = 4;
 
 /// The rows of a formula, none wider than `width`.
 pub(in super::super) fn lines(nodes: &[Node], width: usize) -> Result<Vec<String>, TooWide> {
     let layout = Layout { limit: width };
     let mut blocks = Vec::new();
-    match nodes {
-        [Node::Tag { body, tag }] => {
-            let tag = layout.row(tag, Style::Text)?;
-            let narrower = Layout { limit: width.checked_sub(tag.width + 4).ok_or(TooWide)? };
-            for line in body.split(|node| matches!(node, Node::Newline)) {
-                blocks.extend(narrower.broken(line, 0)?);
-            }
-            if let Some(last) = blocks.pop() {
-                blocks.push(Block::beside([(0, last), (4, tag)]));
-            }
-        }
-        _ => {
-            for line in nodes.split(|node| matches!(node, Node::Newline)) {
-                blocks.extend(layout.equation(line)?);
-            }
+    for line in nodes.split(|node| matches!(node, Node::Newline)) {
+        if line.iter().any(|node| matches!(node, Node::Tag(_))) {
+            blocks.extend(layout.tagged(line)?);
+        } else {
+            blocks.extend(layout.equation(line)?);
         }
     }
     let spread = blocks.iter().any(Block::is_tall);
@@ -46,6 +38,21 @@ pub(in super::super) fn lines(nodes: &[Node], width: usize) -> Result<Vec<String
 }
 
 impl Layout {
+    /// An equation with its number to the right of its last line.
+    fn tagged(&self, nodes: &[Node]) -> Result<Vec<Block>, TooWide> {
+        let mut nodes = nodes.to_vec();
+        let Some(tag) = take_tag(&mut nodes) else { return self.equation(&nodes) };
+        let tag = self.row(&tag, Style::Text)?;
+        let room = self.limit.checked_sub(tag.width + TAG_GAP).ok_or(TooWide)?;
+        let mut blocks = Self { limit: room }.equation(&nodes)?;
+        let last = match blocks.pop() {
+            Some(last) => Block::beside([(0, last), (TAG_GAP, tag)]),
+            None => tag,
+        };
+        blocks.push(last);
+        Ok(blocks)
+    }
+
     fn equation(&self, nodes: &[Node]) -> Result<Vec<Block>, TooWide> {
         if let [Node::Table(table)] = nodes
             && matches!(table.kind, TableKind::Aligned | TableKind::Lines)
@@ -63,7 +70,8 @@ impl Layout {
     fn rows_apart(&self, table: &Table) -> Result<Vec<Block>, TooWide> {
         let mut blocks = Vec::new();
         for row in &table.rows {
-            let goes_on = !blocks.is_empty() && row.cells.first().is_some_and(|cell| is_empty(cell));
+            let goes_on =
+                !blocks.is_empty() && row.cells.first().is_some_and(|cell| is_empty(cell));
             let mut nodes = row.cells.concat();
             if let Some(tag) = &row.tag {
                 nodes.push(Node::Space(2.0));

@@ -57,7 +57,9 @@ fn item(node: &Node, script: bool) -> Item {
         Node::Scripts { base, sub, sup } => {
             scripted(base.as_deref(), sub.as_deref(), sup.as_deref(), script)
         }
-        Node::Frac { num, den, bar: true, left, right, .. } if left.is_empty() && right.is_empty() => {
+        Node::Frac { num, den, bar: true, left, right, .. }
+            if left.is_empty() && right.is_empty() =>
+        {
             fraction(num, den, script)
         }
         Node::Frac { num, den, bar, left, right, .. } => {
@@ -108,14 +110,17 @@ fn item(node: &Node, script: bool) -> Item {
         Node::Boxed(body) => {
             Item::new(format!("[{}]", row(body, script).text), Bound::Whole, Class::Ord)
         }
-        Node::Tag { body, tag } => {
-            let text = format!("{}  {}", row(body, script).text, row(tag, false).text);
-            Item::new(text, Bound::Loose, Class::Ord)
+        Node::Tag(tag) => {
+            Item { em: 1.0, ..Item::new(row(tag, false).text, Bound::Whole, Class::Ord) }
         }
         Node::Space(_) | Node::Style(_) | Node::Phantom(_) | Node::Newline => {
             Item::new("", Bound::Whole, Class::Ord)
         }
     }
+}
+
+fn is_relation(cell: &[Node]) -> bool {
+    only(cell).is_some_and(|node| node.class() == Class::Rel)
 }
 
 /// The one node of a list that holds nothing else.
@@ -214,12 +219,7 @@ fn marked(text: &str, mark: char) -> String {
 }
 
 /// Scripts as raised and lowered characters, or marked with `^` and `_`.
-fn scripted(
-    base: Option<&Node>,
-    sub: Option<&[Node]>,
-    sup: Option<&[Node]>,
-    script: bool,
-) -> Item {
+fn scripted(base: Option<&Node>, sub: Option<&[Node]>, sup: Option<&[Node]>, script: bool) -> Item {
     let mut base = match base {
         Some(base) => item(base, script),
         None => Item::new("", Bound::Whole, Class::Ord),
@@ -269,11 +269,8 @@ fn script_text(mark: char, nodes: &[Node], convert: fn(&str) -> Option<String>) 
         return Script { text, marked: false, bare: false };
     }
     let bare = text.graphemes(true).count() == 1;
-    let text = if bare || piece.bracketed {
-        format!("{mark}{text}")
-    } else {
-        format!("{mark}({text})")
-    };
+    let text =
+        if bare || piece.bracketed { format!("{mark}{text}") } else { format!("{mark}({text})") };
     Script { text, marked: true, bare }
 }
 
@@ -313,6 +310,8 @@ pub(in super::super) fn table_row(table: &Table, line: &Row, script: bool) -> St
             TableKind::Aligned if at % 2 == 1 => "",
             TableKind::Diagram => " ",
             _ if bar => " | ",
+            // Columns of an array around its relations.
+            _ if line.cells[at - 1..=at].iter().any(|cell| is_relation(cell)) => " ",
             _ if out.trim_end().ends_with([',', ';', ':']) => " ",
             _ => ", ",
         };

@@ -130,8 +130,18 @@ fn opens(delim: &ParseNodeDelimsizing) -> bool {
         DomType::Mopen => true,
         DomType::Mord => matches!(
             delim.delim.as_str(),
-            "(" | "[" | r"\{" | r"\lbrace" | r"\langle" | "⟨" | "<" | r"\lfloor" | r"\lceil"
-                | r"\lvert" | r"\lVert" | r"\lbrack" | r"\lparen"
+            "(" | "["
+                | r"\{"
+                | r"\lbrace"
+                | r"\langle"
+                | "⟨"
+                | "<"
+                | r"\lfloor"
+                | r"\lceil"
+                | r"\lvert"
+                | r"\lVert"
+                | r"\lbrack"
+                | r"\lparen"
         ),
         _ => false,
     }
@@ -142,8 +152,18 @@ fn closes(delim: &ParseNodeDelimsizing) -> bool {
         DomType::Mclose => true,
         DomType::Mord => matches!(
             delim.delim.as_str(),
-            ")" | "]" | r"\}" | r"\rbrace" | r"\rangle" | "⟩" | ">" | r"\rfloor" | r"\rceil"
-                | r"\rvert" | r"\rVert" | r"\rbrack" | r"\rparen"
+            ")" | "]"
+                | r"\}"
+                | r"\rbrace"
+                | r"\rangle"
+                | "⟩"
+                | ">"
+                | r"\rfloor"
+                | r"\rceil"
+                | r"\rvert"
+                | r"\rVert"
+                | r"\rbrack"
+                | r"\rparen"
         ),
         _ => false,
     }

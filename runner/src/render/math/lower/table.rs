@@ -1,11 +1,9 @@
 //! Arrays: KaTeX's column specifications and rules → columns with gaps and bars.
 
-use katex::parser::parse_node::{
-    AlignSpec, AnyParseNode, ColSeparationType, ParseNodeArray, ParseNodeArrayTag,
-};
+use katex::parser::parse_node::{AlignSpec, AnyParseNode, ColSeparationType, ParseNodeArray};
 
 use super::super::alphabets::Font;
-use super::super::tree::{Align, Column, Node, Row, Table, TableKind};
+use super::super::tree::{Align, Column, Node, Row, Table, TableKind, take_tag};
 use super::{Lowering, style};
 
 impl Lowering<'_> {
@@ -13,13 +11,11 @@ impl Lowering<'_> {
         let width = array.body.iter().map(Vec::len).max().unwrap_or(0);
         let kind = kind(array, width);
         let (columns, bars) = columns(array, width, kind);
-        let rows = array.body.iter().enumerate().map(|(at, cells)| Row {
-            cells: cells.iter().map(|cell| self.cell(cell, font)).collect(),
-            rules: array.h_lines_before_row.get(at).cloned().unwrap_or_default(),
-            tag: match array.tags.as_ref().and_then(|tags| tags.get(at)) {
-                Some(ParseNodeArrayTag::Nodes(tag)) => Some(self.list(tag, font)),
-                _ => None,
-            },
+        let rows = array.body.iter().enumerate().map(|(at, cells)| {
+            let mut cells: Vec<_> = cells.iter().map(|cell| self.cell(cell, font)).collect();
+            let tag = cells.iter_mut().rev().find_map(take_tag);
+            let rules = array.h_lines_before_row.get(at).cloned().unwrap_or_default();
+            Row { cells, rules, tag }
         });
         let mut rows: Vec<Row> = rows.collect();
         while rows.last().is_some_and(|row| row.cells.iter().all(Vec::is_empty)) {
@@ -87,7 +83,10 @@ fn columns(array: &ParseNodeArray, width: usize, kind: TableKind) -> (Vec<Column
                 };
                 let scale = if kind == TableKind::Aligned { 4.0 } else { 2.0 };
                 let mut gap = if columns.is_empty() { 0 } else { (gap * scale).round() as usize };
-                if kind == TableKind::Aligned && !columns.is_empty() && columns.len() % 2 == 0 {
+                if kind == TableKind::Aligned
+                    && !columns.is_empty()
+                    && columns.len().is_multiple_of(2)
+                {
                     // Pairs of an alignat touch in print, where letters are told apart by shape.
                     gap = gap.max(2);
                 }

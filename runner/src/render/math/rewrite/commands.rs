@@ -8,13 +8,21 @@ use super::super::tree::Class;
 
 pub(super) enum Command {
     /// Replaced by `body`, with `#1` … for the arguments; a star after the name is dropped.
-    Template { arguments: usize, body: &'static str },
+    Template {
+        arguments: usize,
+        body: &'static str,
+    },
     /// A character the parser has no command for.
     Symbol(&'static str, Class),
     /// The name of a function.
-    Operator { name: &'static str, limits: bool },
+    Operator {
+        name: &'static str,
+        limits: bool,
+    },
     /// Says nothing in a terminal; dropped with its arguments.
-    Drop { arguments: usize },
+    Drop {
+        arguments: usize,
+    },
     /// Takes text, as the parser's command of this name.
     Text(&'static str),
     Special(Special),
@@ -34,11 +42,34 @@ pub(super) enum Special {
     LineBreak,
     Space,
     Color,
-    ColorBox { colours: usize, as_text: &'static str },
+    ColorBox {
+        colours: usize,
+        as_text: &'static str,
+    },
     Tag,
-    Reference { before: &'static str, after: &'static str },
-    /// Optional arguments that say nothing here.
+    Reference {
+        before: &'static str,
+        after: &'static str,
+    },
+    /// Optional arguments that say nothing here, before a command for the parser.
     Skip,
+    /// Nothing but optional arguments.
+    Ignore,
+    /// A length up to the next command: `\raise1ex`.
+    Shift,
+    /// `\url`, which shows its address, and `\href`, which has a text.
+    Link {
+        shown: bool,
+    },
+    /// A picture, by its description or its name.
+    Picture,
+    Unicode,
+    /// `\root n \of x`, `\buildrel a \over b`: what stands before `until` becomes the argument of
+    /// `form`.
+    Plain {
+        until: &'static str,
+        form: &'static str,
+    },
     Chemistry,
     Number,
     Unit,
@@ -91,11 +122,7 @@ fn all() -> HashMap<&'static str, Command> {
 }
 
 fn specials() -> impl Iterator<Item = (&'static str, Special)> {
-    use Special::{
-        Angle, Begin, Char, Chemistry, CloseGroup, Color, ColorBox, DeclareOperator, Def,
-        Derivative, Dots, End, Left, Let, LineBreak, Middle, NewCommand, Number, OpenGroup, Quantity,
-        Reference, Right, Skip, Space, Tag, Unit,
-    };
+    use Special::*;
     [
         ("begin", Begin),
         ("end", End),
@@ -120,10 +147,29 @@ fn specials() -> impl Iterator<Item = (&'static str, Special)> {
         ("ref", Reference { before: "", after: "" }),
         ("eqref", Reference { before: "(", after: ")" }),
         ("cite", Reference { before: "[", after: "]" }),
-        ("url", Reference { before: "", after: "" }),
-        ("includegraphics", Reference { before: "", after: "" }),
+        ("url", Link { shown: true }),
+        ("href", Link { shown: false }),
+        ("includegraphics", Picture),
+        ("unicode", Unicode),
         ("underbracket", Skip),
         ("overbracket", Skip),
+        ("cfrac", Skip),
+        ("smashoperator", Ignore),
+        ("cramped", Ignore),
+        ("crampedllap", Ignore),
+        ("crampedrlap", Ignore),
+        ("crampedclap", Ignore),
+        ("mathmakebox", Ignore),
+        ("MoveEqLeft", Ignore),
+        ("raise", Shift),
+        ("lower", Shift),
+        ("moveleft", Shift),
+        ("moveright", Shift),
+        ("makebox", ColorBox { colours: 0, as_text: "text" }),
+        ("framebox", ColorBox { colours: 0, as_text: "fbox" }),
+        ("parbox", ColorBox { colours: 1, as_text: "text" }),
+        ("root", Plain { until: "of", form: r"\sqrt[{#1}]" }),
+        ("buildrel", Plain { until: "over", form: r"\overset{#1}" }),
         ("ce", Chemistry),
         ("cf", Chemistry),
         ("num", Number),
@@ -170,7 +216,8 @@ const FUNCTIONAL: [&str; 4] = [
     r"\frac{\delta^2#1}{\delta #2\,\delta #3}",
 ];
 
-const BIG: &str = "big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm";
+const BIG: &str =
+    "big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm";
 
 const REFUSED: &str = "message errmessage show expandafter noexpand futurelet catcode csname \
     endcsname input include write openout immediate read special";
@@ -194,7 +241,6 @@ const TEXTS: &[(&str, &str)] = &[
     ("shortintertext", "text"),
     ("reflectbox", "text"),
     ("fbox", "fbox"),
-    ("framebox", "fbox"),
     ("sout", "sout"),
     ("llap", "text"),
     ("rlap", "text"),
@@ -211,7 +257,7 @@ const DROPPED: &[(usize, &str)] = &[
     ),
     (1, "label leftroot uproot vspace  mathversion"),
     (2, "setlength addtolength setcounter"),
-    (3, "definecolor"),
+    (3, "definecolor Rule Space newenvironment"),
 ];
 
 /// Names of functions that LaTeX users define for themselves.
@@ -243,7 +289,6 @@ const TEMPLATES: &[(&str, usize, &str)] = &[
     ("resizebox", 3, "{#3}"),
     ("rotatebox", 2, "{#2}"),
     ("raisebox", 2, r"\text{#2}"),
-    ("href", 2, "{#2}"),
     ("htmlClass", 2, "{#2}"),
     ("htmlId", 2, "{#2}"),
     ("htmlStyle", 2, "{#2}"),
@@ -251,6 +296,22 @@ const TEMPLATES: &[(&str, usize, &str)] = &[
     ("class", 2, "{#2}"),
     ("cssId", 2, "{#2}"),
     ("style", 2, "{#2}"),
+    ("enclose", 2, "{#2}"),
+    ("texttip", 2, "{#1}"),
+    ("mathtip", 2, "{#1}"),
+    ("shoveleft", 1, "{#1}"),
+    ("shoveright", 1, "{#1}"),
+    ("skew", 3, "#2{#3}"),
+    ("hdotsfor", 1, r"\cdots "),
+    ("vdotswithin", 1, r"\vdots "),
+    ("shortvdotswithin", 1, r"\vdots "),
+    ("splitfrac", 2, r"\begin{matrix}#1\\#2\end{matrix}"),
+    ("splitdfrac", 2, r"\begin{matrix}#1\\#2\end{matrix}"),
+    ("matrix", 1, r"\begin{matrix}#1\end{matrix}"),
+    ("pmatrix", 1, r"\begin{pmatrix}#1\end{pmatrix}"),
+    ("cases", 1, r"\begin{cases}#1\end{cases}"),
+    ("eqalign", 1, r"\begin{aligned}#1\end{aligned}"),
+    ("displaylines", 1, r"\begin{gathered}#1\end{gathered}"),
     ("hfill", 0, r"\qquad "),
     ("hfil", 0, r"\qquad "),
     ("nobreakspace", 0, "~"),

@@ -129,7 +129,8 @@ impl<'a> Rewriter<'a> {
         body.push(Token::Open);
         body.extend(text);
         body.push(Token::Close);
-        self.definitions.insert(name, Definition { arguments: 0, default: None, body: body.into() });
+        self.definitions
+            .insert(name, Definition { arguments: 0, default: None, body: body.into() });
         Ok(())
     }
 

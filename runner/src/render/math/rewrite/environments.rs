@@ -20,11 +20,13 @@ enum Arguments {
     Columns,
     /// The number of column pairs.
     Pairs,
+    /// A length in braces, which says nothing here.
+    Distance,
     /// Columns the environment itself implies.
     Implied(&'static str),
 }
 
-use Arguments::{Alignment, Columns, Implied, Pairs, Position};
+use Arguments::{Alignment, Columns, Distance, Implied, Pairs, Position};
 
 const fn environment(
     name: &'static str,
@@ -74,6 +76,12 @@ static ENVIRONMENTS: &[Environment] = &[
     environment("drcases", "drcases", Position),
     environment("cases*", "cases", Position),
     environment("dcases*", "dcases", Position),
+    environment("rcases*", "rcases", Position),
+    environment("lgathered", "gathered", Position),
+    environment("rgathered", "gathered", Position),
+    environment("spreadlines", "", Distance),
+    environment("crampedsubarray", "subarray", Columns),
+    environment("smallmatrix*", "matrix*", Alignment),
     environment("matrix*", "matrix*", Alignment),
     environment("pmatrix*", "pmatrix*", Alignment),
     environment("bmatrix*", "bmatrix*", Alignment),
@@ -105,8 +113,10 @@ impl<'a> Rewriter<'a> {
             return Ok(());
         };
         self.enter(FrameKind::Environment(known), false)?;
-        self.chain = 0;
         if known.target.is_empty() {
+            if matches!(known.arguments, Distance) {
+                self.argument()?;
+            }
             self.out.push('{');
             return Ok(());
         }
@@ -114,7 +124,7 @@ impl<'a> Rewriter<'a> {
         self.out.push_str(known.target);
         self.out.push('}');
         match &known.arguments {
-            Position => drop(self.position()?),
+            Position | Distance => drop(self.position()?),
             Alignment => {
                 let position = self.position()?;
                 if let Some([Token::Char(c @ ('l' | 'c' | 'r'))]) = position.as_deref() {

@@ -2,18 +2,11 @@
 
 use katex::symbols::{Atom, Group};
 
+use super::super::lower::TAG;
 use super::super::source::{Token, text};
 use super::super::tree::Class;
 use super::commands::{Command, Special};
 use super::{Broken, FrameKind, Rewriter, with_backslash};
-
-/// Commands that may follow `\left` and `\big`.
-const DELIMITERS: &[&str] = &[
-    "langle", "rangle", "lang", "rang", "lt", "gt", "lvert", "rvert", "lVert", "rVert", "vert",
-    "Vert", "lfloor", "rfloor", "lceil", "rceil", "lbrace", "rbrace", "lbrack", "rbrack", "lparen",
-    "rparen", "lgroup", "rgroup", "lmoustache", "rmoustache", "backslash", "uparrow", "downarrow",
-    "updownarrow", "Uparrow", "Downarrow", "Updownarrow",
-];
 
 impl<'a> Rewriter<'a> {
     pub(super) fn run(&mut self, word: &'a str, command: &'static Command) -> Result<(), Broken> {
@@ -83,10 +76,7 @@ impl<'a> Rewriter<'a> {
                 }
                 self.text_argument(as_text)
             }
-            Special::Tag => {
-                let star = self.source.take('*');
-                self.text_argument(if star { "tag*" } else { "tag" })
-            }
+            Special::Tag => self.tag(),
             Special::Reference { before, after } => {
                 let label = self.argument()?;
                 self.show(&format!("{before}{}{after}", text(&label)))
@@ -96,6 +86,28 @@ impl<'a> Rewriter<'a> {
                 self.optional()?;
                 self.pass(word)
             }
+            Special::Ignore => {
+                self.optional()?;
+                self.optional()?;
+                Ok(())
+            }
+            Special::Shift => {
+                while !matches!(self.source.peek(), None | Some(Token::Word(_) | Token::Open)) {
+                    self.source.next();
+                }
+                Ok(())
+            }
+            Special::Link { shown } => {
+                let address = match self.source.raw_group() {
+                    Some(raw) => raw.to_owned(),
+                    None => text(&self.argument()?),
+                };
+                self.spend(address.len())?;
+                if *shown { self.show(&address) } else { Ok(()) }
+            }
+            Special::Picture => self.picture(),
+            Special::Unicode => self.unicode(),
+            Special::Plain { until, form } => self.plain_command(until, form),
             Special::Chemistry => self.chemistry(),
             Special::Number => self.number(),
             Special::Unit => self.unit(),
@@ -129,15 +141,30 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
+    /// The number of an equation, in a group that the layouts find.
+    fn tag(&mut self) -> Result<(), Broken> {
+        let bare = self.source.take('*');
+        self.out.extend(['{', TAG]);
+        self.out.push_str(r"\text{");
+        if self.source.next_solid() != Some(Token::Open) {
+            return Err(Broken);
+        }
+        self.enter(FrameKind::Tag { bare }, true)?;
+        if !bare {
+            self.out.push('(');
+        }
+        Ok(())
+    }
+
     /// A command whose argument is text.
     fn text_argument(&mut self, name: &str) -> Result<(), Broken> {
         self.out.push('\\');
         self.out.push_str(name);
         self.out.push(' ');
+        self.chain += 1;
         match self.source.next_solid().ok_or(Broken)? {
             Token::Open => {
                 self.enter(FrameKind::Group, true)?;
-                self.chain = 0;
                 self.out.push('{');
                 Ok(())
             }
@@ -149,94 +176,6 @@ impl<'a> Rewriter<'a> {
                 self.close()
             }
         }
-    }
-
-    fn left(&mut self) -> Result<(), Broken> {
-        self.enter(FrameKind::Left, false)?;
-        self.chain = 0;
-        self.out.push_str(r"\left");
-        if self.delimiter()? {
-            return Ok(());
-        }
-        // A bracket the parser cannot stretch: set beside an empty one.
-        match self.source.peek_solid() {
-            Some(Token::Word(_)) => self.out.push('.'),
-            _ => return Err(Broken),
-        }
-        Ok(())
-    }
-
-    fn right(&mut self) -> Result<(), Broken> {
-        self.chain = 0;
-        let before = self.out.len();
-        self.out.push_str(r"\right");
-        if !self.delimiter()? {
-            self.out.truncate(before);
-            match self.source.next_solid() {
-                Some(token @ Token::Word(_)) => self.token(token)?,
-                _ => return Err(Broken),
-            }
-            self.out.push_str(r"\right.");
-        }
-        match self.leave()? {
-            FrameKind::Left => Ok(()),
-            _ => Err(Broken),
-        }
-    }
-
-    fn middle(&mut self) -> Result<(), Broken> {
-        let fenced = self.frames.iter().any(|frame| matches!(frame.kind, FrameKind::Left));
-        if fenced {
-            self.out.push_str(r"\middle");
-        }
-        if self.delimiter()? { Ok(()) } else { Err(Broken) }
-    }
-
-    /// `\big` and its kin; before what is no delimiter they say nothing.
-    fn big(&mut self, word: &str) -> Result<(), Broken> {
-        let before = self.out.len();
-        self.out.push('\\');
-        self.out.push_str(word);
-        self.out.push(' ');
-        if self.source.peek_solid() == Some(Token::Open) {
-            let group = self.argument()?;
-            if let [only] = group.as_slice()
-                && is_delimiter(*only)
-            {
-                self.source.push(*only);
-            } else {
-                self.out.truncate(before);
-                self.source.push(Token::Close);
-                self.source.push_all(&group);
-                self.source.push(Token::Open);
-                return Ok(());
-            }
-        }
-        if !self.source.peek_solid().is_some_and(is_delimiter) {
-            self.out.truncate(before);
-            return Ok(());
-        }
-        self.delimiter().map(drop)
-    }
-
-    /// Writes the delimiter that follows, if one does. A brace without its backslash is taken
-    /// for the brace.
-    fn delimiter(&mut self) -> Result<bool, Broken> {
-        let Some(token) = self.source.peek_solid() else { return Err(Broken) };
-        match token {
-            Token::Open => self.out.push_str(r"\{"),
-            Token::Close => self.out.push_str(r"\}"),
-            Token::Char(c) if is_delimiter(token) => self.out.push(c),
-            Token::Escape(c) if is_delimiter(token) => self.out.extend(['\\', c]),
-            Token::Word(word) if is_delimiter(token) => {
-                self.out.push('\\');
-                self.out.push_str(word);
-                self.out.push(' ');
-            }
-            _ => return Ok(false),
-        }
-        self.source.next();
-        Ok(true)
     }
 
     /// Whether dots before this stand at the height of the operators.
@@ -279,6 +218,41 @@ impl<'a> Rewriter<'a> {
         }
         let c = code.and_then(char::from_u32).ok_or(Broken)?;
         self.show(c.encode_utf8(&mut [0; 4]))
+    }
+
+    /// `\unicode{x263A}`, `\unicode{9786}`
+    fn unicode(&mut self) -> Result<(), Broken> {
+        self.optional()?;
+        let code = self.argument()?;
+        let code = text(&code);
+        let code = match code.trim().strip_prefix(['x', 'U', 'u']) {
+            Some(digits) => u32::from_str_radix(digits.trim_start_matches('+'), 16),
+            None => code.trim().parse(),
+        };
+        let c = code.ok().and_then(char::from_u32).ok_or(Broken)?;
+        self.show(c.encode_utf8(&mut [0; 4]))
+    }
+
+    fn picture(&mut self) -> Result<(), Broken> {
+        let options = self.optional()?.map(|options| text(&options)).unwrap_or_default();
+        let path = self.argument()?;
+        let path = text(&path);
+        let described = options.split(',').find_map(|option| option.trim().strip_prefix("alt="));
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
+        self.show(described.unwrap_or(stem))
+    }
+
+    fn plain_command(&mut self, until: &str, form: &'static str) -> Result<(), Broken> {
+        let mut tokens = Vec::new();
+        loop {
+            match self.source.next().ok_or(Broken)? {
+                Token::Word(word) if word == until => break,
+                token => tokens.push(token),
+            }
+            self.spend(1)?;
+        }
+        self.expand_template(form, &[tokens])
     }
 
     /// `\dv{x}`, `\dv{f}{x}`, `\dv[n]{f}{x}`, `\pdv{f}{x}{y}`: one form for each.
@@ -340,15 +314,6 @@ impl<'a> Rewriter<'a> {
         }
         self.source.push_all(&tokens);
         Ok(())
-    }
-}
-
-fn is_delimiter(token: Token) -> bool {
-    match token {
-        Token::Char(c) => ".()[]/|<>⟨⟩⌊⌋⌈⌉⟮⟯⎰⎱".contains(c),
-        Token::Escape(c) => matches!(c, '{' | '}' | '|'),
-        Token::Word(word) => DELIMITERS.contains(&word),
-        _ => false,
     }
 }
 

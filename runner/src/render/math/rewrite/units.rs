@@ -22,7 +22,9 @@ impl<'a> Rewriter<'a> {
     /// nothing to what it holds.
     pub(super) fn quantity(&mut self, word: &str) -> Result<(), Broken> {
         self.source.take('*');
-        if word == "qty" && !matches!(self.source.peek_solid(), Some(Token::Open | Token::Char('['))) {
+        if word == "qty"
+            && !matches!(self.source.peek_solid(), Some(Token::Open | Token::Char('[')))
+        {
             return Ok(());
         }
         self.optional()?;
@@ -59,7 +61,8 @@ fn written_number(number: &str) -> String {
         None => (number.as_str(), None),
     };
     let mantissa = mantissa.replace('-', "−");
-    let Some(raised) = exponent.and_then(|e| scripts::superscript(e.trim_start_matches('+'))) else {
+    let Some(raised) = exponent.and_then(|e| scripts::superscript(e.trim_start_matches('+')))
+    else {
         return mantissa;
     };
     if mantissa.is_empty() { format!("10{raised}") } else { format!("{mantissa} × 10{raised}") }
@@ -106,8 +109,8 @@ fn written_unit(tokens: &[Token]) -> String {
             }
             Token::Char('^') => {
                 let mut digits = String::new();
-                while let Some(Token::Char(c)) =
-                    tokens.next_if(|t| matches!(t, Token::Char('0'..='9' | '-')) || *t == Token::Open)
+                while let Some(Token::Char(c)) = tokens
+                    .next_if(|t| matches!(t, Token::Char('0'..='9' | '-')) || *t == Token::Open)
                 {
                     digits.push(c);
                 }

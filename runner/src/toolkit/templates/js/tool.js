@@ -19,8 +19,9 @@ export const schema = {
 // goes there as an error, with its lines. It may be async.
 //
 // There without an import:
-//   fs.readFile(path)  fs.writeFile(path, text)  fs.list(dir)  fs.list(dir, {recursive: true})
-//   fs.exists  fs.stat  fs.mkdir  fs.remove  fs.rename  fs.appendFile     (within the project)
+//   fs.readFile(path)  fs.writeFile(path, text)  fs.appendFile  fs.exists  fs.stat  fs.mkdir  fs.remove  fs.rename
+//   fs.list(dir)                                    names, directories end in "/"
+//   fs.list(dir, {recursive: true})                 paths of all files below, from dir
 //   path.join  path.extname  …   URL   TextDecoder   setTimeout   structuredClone
 //   console.log(…)                                  a line of progress under the running call
 //   host.state.get(key)  host.state.set(key, value) kept with the session

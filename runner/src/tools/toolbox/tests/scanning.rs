@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use serde_json::json;
 
 use super::Fixture;
-use crate::tools::toolbox::{ToolInfo, ToolState};
+use crate::tools::toolbox::{ToolInfo, ToolState, Wait};
 use crate::tools::wasm::{Compiler, Loader};
 use crate::tools::{ToolChange, ToolStatus};
 
@@ -149,7 +149,7 @@ async fn a_known_tool_is_neither_opened_nor_compiled_before_it_is_called() {
     let without_compiler =
         Loader::new(&fixture.env.cache_dir, Compiler::Child("/nonexistent/compiler".into()), None);
     fixture.restart(without_compiler);
-    let changes = fixture.toolbox.rescan_within(true, 0, std::time::Duration::ZERO).await;
+    let changes = fixture.toolbox.rescan_and(true, Wait::Nothing).await;
     assert_eq!(changes, [added("b"), added("a")]);
     assert!(
         fixture.toolbox.slots.iter().all(|slot| slot.pending.is_none()),
@@ -175,7 +175,7 @@ async fn lost_code_is_compiled_again_when_the_tool_is_called() {
 async fn a_tool_that_is_still_compiling_is_waited_for_by_its_call_alone() {
     let mut fixture = Fixture::new();
     fixture.write("big.wasm", tool("Big.", Behaviour::Returns("done")));
-    let changes = fixture.toolbox.rescan_within(true, 0, std::time::Duration::ZERO).await;
+    let changes = fixture.toolbox.rescan_and(true, Wait::Nothing).await;
     // A fast machine may be done already.
     assert!(
         changes == [ToolChange::Compiling("big".into())] || changes == [added("big")],

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+mod scripts;
+
 use std::fs;
 use std::path::Path;
 
@@ -28,21 +30,33 @@ impl Bench {
         let mut env = Env::at(dir.path());
         // A home directory is where the search for a project ends.
         env.home = None;
+        // The engine is compiled once for all tests.
+        env.cache_dir = std::env::current_exe().unwrap().with_file_name("toolkit-cache");
         Self { dir, env }
     }
 
-    /// What a command line prints, or its error and exit status.
+    /// What a command line prints, or its error and exit code.
     fn tool(&self, line: &str) -> std::result::Result<String, (u8, String)> {
-        let args = Cli::parse_from(std::iter::once("tool").chain(line.split(' '))).tool;
+        self.tool_args(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    fn tool_args(&self, args: &[&str]) -> std::result::Result<String, (u8, String)> {
+        let args = Cli::parse_from(std::iter::once("tool").chain(args.iter().copied())).tool;
         let mut out = Vec::new();
         match run(&args.command, &self.env, &mut out) {
             Ok(()) => Ok(String::from_utf8(out).unwrap()),
-            Err(error) => Err((error.exit_status(), error.to_string())),
+            Err(error) => Err((error.exit() as u8, error.to_string())),
         }
     }
 
     fn path(&self, path: &str) -> std::path::PathBuf {
         self.dir.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn script_of(&self, name: &str) -> String {
@@ -71,6 +85,16 @@ fn a_new_tool_is_javascript_where_nothing_is_installed_and_builds_as_it_is() {
     );
     let said = bench.tool("build lines").unwrap();
     assert!(said.starts_with("built .autocode/tools/lines.wasm (7"), "{said}");
+    assert!(said.ends_with(": lines, Count the lines of a text file.\n"), "{said}");
+    bench.write("three.txt", "1\n\n3\n");
+    assert_eq!(
+        bench.tool_args(&["run", "lines", r#"{"path": "three.txt"}"#]).unwrap(),
+        "3 lines\n"
+    );
+    assert_eq!(
+        bench.tool_args(&["run", "lines", r#"{"path": "three.txt", "skipBlank": true}"#]).unwrap(),
+        "2 lines\n"
+    );
     let source = fs::read_to_string(bench.path(".autocode/src/lines/tool.js")).unwrap();
     assert!(source.contains("name: \"lines\"") && !source.contains("{{"));
     assert_eq!(
@@ -163,6 +187,143 @@ fn a_tool_that_does_not_build_leaves_the_old_module_and_the_others() {
     assert!(bench.path(".autocode/tools/good.wasm").exists());
     fs::write(bench.path(".autocode/src/bad/tool.js"), " \n").unwrap();
     assert!(bench.tool("build bad").unwrap_err().1.ends_with("tool.js: the script is empty"));
+    assert_eq!(
+        names(&bench.path(".autocode/tools")),
+        ["bad.wasm", "good.wasm"],
+        "nothing half-done stays"
+    );
+}
+
+#[test]
+fn an_error_in_a_script_is_shown_at_build_with_its_place_and_line() {
+    let bench = Bench::new();
+    let build = |script: &str| {
+        bench.write(".autocode/src/x/tool.js", script);
+        bench.tool("build x").unwrap_err()
+    };
+    assert_eq!(
+        build("export const schema = {};\nexport function run() {\n\treturn );\n}\n"),
+        (
+            1,
+            "x does not build\n\
+             .autocode/src/x/tool.js:3:9: SyntaxError: unexpected token in expression: ')'\n\
+             3 | \treturn );\n  | \t       ^"
+                .to_owned()
+        )
+    );
+    let (_, error) =
+        build("export const schema = {};\nexport function run() { return 1 }\nnope();\n");
+    assert!(
+        error.contains("tool.js:3:1: ReferenceError: nope is not defined\n3 | nope();\n"),
+        "{error}"
+    );
+    let (_, error) = build("export const schema = {description: 'x'};\n");
+    assert!(
+        error.contains(
+            "tool.js: TypeError: a tool needs `export function run(args) { … }`; here it is missing"
+        ),
+        "{error}"
+    );
+    let (_, error) = build("import x from 'left-pad';\n");
+    assert!(
+        error.contains("cannot import 'left-pad'") && error.contains("fs, path and host"),
+        "{error}"
+    );
+    assert!(!bench.path(".autocode/tools/x.wasm").exists());
+}
+
+#[test]
+fn run_says_what_is_wrong_and_its_exit_code_says_whose_fault_it_is() {
+    let bench = Bench::new();
+    bench.tool("add todo").unwrap();
+    assert_eq!(
+        bench.tool("run nope").unwrap_err(),
+        (2, "there is no tool `nope` here; there are: todo".to_owned())
+    );
+    let (code, error) = bench.tool_args(&["run", "todo", r#"{"done": [7]}"#]).unwrap_err();
+    assert_eq!(code, 1);
+    assert!(
+        error.starts_with("Error: there is no entry 7\n    at find (.autocode/src/todo/tool.js:"),
+        "{error}"
+    );
+    let (code, error) = bench.tool_args(&["run", "todo", r#"{"add": {"x": 1}}"#]).unwrap_err();
+    assert!(code == 1 && error.contains("add"), "{error}");
+}
+
+#[test]
+fn check_tells_phase_by_phase_what_holds() {
+    let bench = Bench::new();
+    bench.tool("add outline").unwrap();
+    let said = bench.tool("check .autocode/tools/outline.wasm").unwrap();
+    let phases: Vec<&str> =
+        said.lines().take_while(|line| !line.is_empty()).map(|line| &line[..11]).collect();
+    assert_eq!(phases, ["read    ok ", "parse   ok ", "link    ok ", "schema  ok "]);
+    assert!(
+        said.contains("\noutline: List what source files declare")
+            && said.contains("\"required\": ["),
+        "{said}"
+    );
+    bench.write("garbage.wasm", "\0asm\x01\0\0\0 and more");
+    let (code, error) = bench.tool("check garbage.wasm").unwrap_err();
+    assert!(code == 1 && error.starts_with("BROKEN: garbage.wasm fails in phase parse"), "{error}");
+    assert_eq!(bench.tool("check nope.wasm").unwrap_err(), (2, "there is no nope.wasm".to_owned()));
+    fs::copy(bench.path(".autocode/tools/outline.wasm"), bench.path("Out Line.wasm")).unwrap();
+    bench.tool_args(&["check", "Out Line.wasm"]).unwrap();
+}
+
+#[test]
+fn list_shows_every_file_whatever_its_state() {
+    let bench = Bench::new();
+    assert!(bench.tool("list").unwrap().contains("there are no tools in .autocode/tools"));
+    bench.tool("add todo").unwrap();
+    bench.write(".autocode/tools/bad.wasm", "no module");
+    bench.write(".autocode/tools/todo.grants.json", r#"{"bash": true}"#);
+    // Written by hand: the person has to say that they are theirs.
+    let trusted = Project::at(bench.dir.path());
+    trust::grant(&trusted, &bench.env, Origin::Here).unwrap();
+    let said = bench.tool("list").unwrap();
+    assert!(
+        said.contains("todo  ready") && said.contains("grants: bash\n  Keep a todo list"),
+        "{said}"
+    );
+    assert!(
+        said.contains("bad   broken")
+            && said.contains("BROKEN: .autocode/tools/bad.wasm fails in phase parse"),
+        "{said}"
+    );
+    let listed: serde_json::Value =
+        serde_json::from_str(&bench.tool("list --json").unwrap()).unwrap();
+    let states: Vec<(&str, &str)> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| (tool["name"].as_str().unwrap(), tool["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(states.len(), 2);
+    assert!(states.contains(&("todo", "ready")) && states.contains(&("bad", "broken")), "{listed}");
+}
+
+#[test]
+fn tools_of_a_project_that_is_not_trusted_are_neither_run_nor_made_trusted() {
+    let theirs = Bench::new();
+    theirs.tool("add todo").unwrap();
+    let module = fs::read(theirs.path(".autocode/tools/todo.wasm")).unwrap();
+    let bench = Bench::new();
+    bench.write(".autocode/tools/stranger.wasm", module);
+    bench.tool("add todo").unwrap();
+    for line in ["run stranger", "run todo", "list"] {
+        let (code, error) = bench.tool(line).unwrap_err();
+        assert!(code == 2 && error.contains("not trusted"), "{line}: {error}");
+    }
+}
+
+#[test]
+fn what_is_made_here_is_trusted_here() {
+    let bench = Bench::new();
+    bench.tool("new mine").unwrap();
+    bench.tool("build mine").unwrap();
+    assert!(matches!(trust::assess(&Project::at(bench.dir.path()), &bench.env), Trust::Trusted));
+    bench.tool("list").unwrap();
 }
 
 #[test]
@@ -226,8 +387,12 @@ fn the_help_teaches_a_tool_that_works() {
         .collect();
     assert!(script.contains("export function run({ path })"), "{script}");
     let bench = Bench::new();
-    fs::create_dir_all(bench.path(".autocode/src/lines")).unwrap();
-    fs::write(bench.path(".autocode/src/lines/tool.js"), &script).unwrap();
+    bench.write(".autocode/src/lines/tool.js", &script);
+    bench.write("README.md", "one\ntwo");
     bench.tool("build lines").unwrap();
-    assert!(include_str!("guide.txt").lines().all(|line| line.chars().count() <= 80));
+    assert_eq!(
+        bench.tool_args(&["run", "lines", r#"{"path": "README.md"}"#]).unwrap(),
+        "2 lines\n"
+    );
+    assert!(include_str!("../guide.txt").lines().all(|line| line.chars().count() <= 80));
 }
