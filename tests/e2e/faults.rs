@@ -44,9 +44,16 @@ const KINDS: [Kind; 10] = [
     Kind::SlowDrip,
 ];
 
-/// One cell. `Refuse` happens before headers or not at all.
+/// One cell.
 #[derive(Clone, Copy)]
 struct Cell(Kind, Spot);
+
+impl Cell {
+    /// A connection that is refused has no reply in which it could be refused.
+    fn exists(self) -> bool {
+        self.0 != Kind::Refuse || self.1 == Spot::BeforeHeaders
+    }
+}
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,6 +106,9 @@ fn faulty(Cell(kind, spot): Cell) -> Reply {
 
 /// Plays one cell: the fault, then a good step, then the answer.
 fn play(cell: Cell) -> Result<&'static str, String> {
+    if !cell.exists() {
+        return Ok("there is no such fault: what is refused has not begun");
+    }
     let (server, url) = match cell.0 {
         Kind::Refuse => (None, Refusing::port()),
         _ => {
@@ -151,21 +161,20 @@ fn judge(run: &Run, server: &Server, env: &TestEnv) -> Result<&'static str, Stri
         return Err(format!("the command ran {log:?}{}", told()));
     }
     match (run.code, run.stdout.as_str()) {
+        (Some(0), ANSWER) if run.stderr.contains("trying again") => {
+            Ok("answered after another try")
+        }
         (Some(0), ANSWER) if server.requests().len() == 2 => {
             Ok("answered, the fault did not matter")
         }
-        (Some(0), ANSWER) => Ok("answered after another try"),
         _ => Err(format!("expected exit 0 and the answer{}", told())),
     }
 }
 
 #[test]
 fn every_fault_in_every_place_ends_in_the_whole_answer() {
-    let cells: Vec<Cell> = KINDS
-        .into_iter()
-        .flat_map(|kind| SPOTS.map(|spot| Cell(kind, spot)))
-        .filter(|Cell(kind, spot)| *kind != Kind::Refuse || *spot == Spot::BeforeHeaders)
-        .collect();
+    let cells: Vec<Cell> =
+        KINDS.into_iter().flat_map(|kind| SPOTS.map(|spot| Cell(kind, spot))).collect();
     let (next, results) = (Mutex::new(0), Mutex::new(Vec::new()));
     // Most of a cell is waiting, so several are played at once.
     std::thread::scope(|scope| {

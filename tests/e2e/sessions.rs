@@ -150,42 +150,85 @@ fn a_second_writer_is_refused_and_told_who_writes() {
 }
 
 /// How often a run is killed at some moment; `AUTOCODE_KILLS` makes it more.
-fn kills() -> u64 {
+fn kills() -> u32 {
     std::env::var("AUTOCODE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12)
 }
 
+/// Steps of the run that is killed.
+const STEPS: usize = 20;
+
 #[test]
 fn a_run_killed_at_any_moment_loses_nothing_and_can_go_on() {
+    let seed: u64 = std::env::var("AUTOCODE_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut moments = fastrand::Rng::with_seed(seed);
     for round in 0..kills() {
-        let server = Server::start();
-        let mut step = 0;
-        server.respond(move |_| {
-            step += 1;
-            if step <= 20 {
-                Reply::bash("echo x").usage(100 + step, 5)
-            } else {
-                Reply::text("done")
-            }
-        });
-        let env = TestEnv::with_server(AUTOCODE, &server);
-        let running = env.cmd(["-p", "go"]).spawn();
-        server.wait_for_requests(1 + (round * 7 % 20) as usize);
-        // A moment within the step, different in every round.
-        std::thread::sleep(std::time::Duration::from_micros(round * 977 % 6000));
-        running.kill();
-        running.wait();
-
-        let before = server.requests().last().unwrap().messages();
-        server.respond(|_| Reply::text("going on"));
-        env.cmd(["-c", "-p", "continue"]).run().answered("going on\n");
-        let request = server.requests().last().unwrap().clone();
-        assert_valid(&request);
-        let after = request.messages();
-        assert!(
-            after.starts_with(&before),
-            "round {round}: messages were lost: {before:#?}\n{after:#?}"
-        );
+        // Up to a step's length after one of the requests.
+        let (step, pause) = (moments.usize(1..=STEPS + 1), moments.u64(0..6000));
+        kill_in(step, std::time::Duration::from_micros(pause))
+            .unwrap_or_else(|why| panic!("round {round} of seed {seed}, in step {step}: {why}"));
     }
+}
+
+/// Kills a run of some steps so long after a request, and lets the session go on.
+fn kill_in(step: usize, pause: std::time::Duration) -> Result<(), String> {
+    let server = Server::start();
+    let mut asked = 0;
+    server.respond(move |_| {
+        asked += 1;
+        if asked <= STEPS { Reply::bash("echo x").usage(100, 5) } else { Reply::text("done") }
+    });
+    let env = TestEnv::with_server(AUTOCODE, &server);
+    let running = env.cmd(["-p", "--json", "go"]).spawn();
+    server.wait_for_requests(step);
+    std::thread::sleep(pause);
+    running.kill();
+    let shown = running.wait().stdout;
+
+    let sent = server.requests().last().unwrap().messages();
+    server.respond(|_| Reply::text("going on"));
+    env.cmd(["-c", "-p", "continue"]).run().answered("going on\n");
+    let request = server.requests().last().unwrap().clone();
+    assert_valid(&request);
+    let kept = request.messages();
+    // The person's words that had no answer yet are one message with the next ones.
+    let (newest, earlier) = sent.split_last().unwrap();
+    let in_place = &kept[sent.len() - 1];
+    let goes_on =
+        |text: &Value| in_place["content"].as_str().unwrap().starts_with(text.as_str().unwrap());
+    let is_kept = in_place == newest || newest["role"] == "user" && goes_on(&newest["content"]);
+    if !kept.starts_with(earlier) || !is_kept {
+        return Err(format!("sent messages were lost: {sent:#?}\n{kept:#?}"));
+    }
+    // What was shown as done is in the transcript as it was shown; the last line may be torn.
+    for event in shown.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let is_there = match event["type"].as_str().unwrap() {
+            "user" => kept.iter().any(|m| {
+                m["role"] == "user"
+                    && m["content"].as_str().unwrap().starts_with(event["text"].as_str().unwrap())
+            }),
+            "call" => kept.iter().any(|m| m["tool_calls"][0]["id"] == event["id"]),
+            "result" => kept
+                .iter()
+                .any(|m| m["tool_call_id"] == event["id"] && m["content"] == event["content"]),
+            "end" => kept.iter().any(|m| m["content"] == event["answer"]),
+            _ => true,
+        };
+        if !is_there {
+            return Err(format!("shown and lost: {event}\n{kept:#?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_transcript_that_cannot_be_written_is_told_once_and_the_turn_still_ends() {
+    let (server, env) = scripted([Reply::bash("echo x"), Reply::bash("echo y"), Reply::text("ok")]);
+    env.write(".autocode/sessions", "a file in the directory's place");
+    let run = env.cmd(["-p", "--trust", "hi"]).run();
+    run.answered("ok\n");
+    let told = run.stderr.matches("cannot be written").count();
+    run.require(told == 1, "told once");
+    assert_eq!(server.requests()[2].tool_result().trim_end(), "y");
 }
 
 #[test]

@@ -112,7 +112,9 @@ impl Gate {
 fn refused(words: Option<String>, cancel: &CancellationToken) -> ToolResult {
     let content = match words {
         Some(words) => format!("{REFUSED} They say: {words}"),
-        None => format!("{REFUSED} Do not try to reach the same another way; ask, or go on without."),
+        None => {
+            format!("{REFUSED} Do not try to reach the same another way; ask, or go on without.")
+        }
     };
     let status = if cancel.is_cancelled() { ToolStatus::Cancelled } else { ToolStatus::Failed };
     ToolResult { content, status, elapsed: Duration::ZERO }

@@ -95,7 +95,8 @@ impl Agent {
         interrupt: Interrupt,
     ) -> Self {
         let Parts { project, env, live, model, session, loaded, max_steps } = parts;
-        let loader = Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(javascript::SHARED));
+        let loader =
+            Loader::new(&env.cache_dir, Compiler::own_binary(&env), Some(javascript::SHARED));
         let keep_reasoning = live.settings().keep_reasoning;
         Self {
             toolbox: Toolbox::new(&project, &env, loader, bash::schema()),

@@ -15,7 +15,10 @@ impl Agent {
             match change {
                 Change::Applied(line) => {
                     changed = true;
-                    let _ = self.session.borrow_mut().note(&Note::now("edit", &line));
+                    let noted = self.session.borrow_mut().note(&Note::now("edit", &line));
+                    if let Err(error) = noted {
+                        self.events.warn(error.to_string());
+                    }
                     self.events.info(line);
                 }
                 Change::Held(line) => self.events.warn(line),

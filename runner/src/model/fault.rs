@@ -187,7 +187,14 @@ pub(crate) fn of_transport(error: &reqwest::Error, at: &Endpoint<'_>) -> Fault {
     }
     if error.is_timeout() {
         let seconds = CONNECT_TIMEOUT.as_secs();
-        return again(format!("no connection to {name} within {seconds} s"), Patience::Full);
+        let (how, patience) = match at.url.scheme() {
+            // A server without TLS waits for more of what it takes for a request.
+            "https" => {
+                (" (does it speak TLS? if not, `base_url` begins with http://)", Patience::Little)
+            }
+            _ => ("", Patience::Full),
+        };
+        return again(format!("no connection to {name} within {seconds} s{how}"), patience);
     }
     let http = causes.iter().find_map(|cause| cause.downcast_ref::<hyper::Error>());
     if http.is_some_and(hyper::Error::is_parse) {
