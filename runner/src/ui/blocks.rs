@@ -220,7 +220,8 @@ pub(super) fn spent_tokens(spent: &Usage) -> String {
 /// A call that nobody is there to approve.
 pub fn refused(offer: &Offer) -> Vec<Line> {
     let why = offer.why.join(", ");
-    let text = format!("needs approval ({why}); nobody is there to ask, so it does not run: see --yes");
+    let text =
+        format!("needs approval ({why}); nobody is there to ask, so it does not run: see --yes");
     vec![indented(&text, Style::of(Ink::Warning))]
 }
 

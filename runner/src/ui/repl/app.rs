@@ -209,7 +209,11 @@ impl App {
                 }
             }
             Asked::ClearScreen => _ = self.screen.clear(),
-            Asked::Suspend => _ = self.raw.suspend(),
+            Asked::Suspend => {
+                // What the shell writes meanwhile goes where the live region was.
+                let _ = self.screen.draw(Vec::new(), None);
+                let _ = self.raw.suspend();
+            }
             _ => {}
         }
     }
@@ -295,7 +299,10 @@ impl App {
                 Picker::new(format!("Keep {} for", names.join(" and ")), items)
             }
             Choice::Approval(question) => {
-                Picker::new(question.title(), question.rows().into_iter().map(|(item, _)| item).collect())
+                let rows = question.rows().into_iter().map(|(item, _)| item).collect();
+                // An Enter that was meant for the line says no.
+                let first = usize::from(!self.composer.is_empty());
+                Picker::new(question.title(), rows).at(first)
             }
             Choice::Reset(_) => Picker::new(
                 "Put the agent's files back as they ship?",

@@ -36,7 +36,8 @@ impl Question {
 
     /// The rows to choose from, the likeliest first.
     pub(super) fn rows(&self) -> Vec<(Item, Reply)> {
-        let row = |label: &str, detail: String, reply| (Item { label: label.into(), detail }, reply);
+        let row =
+            |label: &str, detail: String, reply| (Item { label: label.into(), detail }, reply);
         let mut rows = vec![
             row("yes", String::new(), Reply::Answer(Answer::Yes)),
             row("no", String::new(), Reply::Answer(Answer::No(None))),
@@ -47,7 +48,8 @@ impl Question {
                 continue;
             }
             let shown = rules.iter().map(Rule::shown).collect::<Vec<_>>().join(", ");
-            let (session, project) = (Answer::Session(rules.clone()), Answer::Project(rules.clone()));
+            let (session, project) =
+                (Answer::Session(rules.clone()), Answer::Project(rules.clone()));
             rows.push(row("always in this session", shown.clone(), Reply::Answer(session)));
             rows.push(row("always in this project", shown, Reply::Answer(project)));
         }

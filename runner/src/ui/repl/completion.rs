@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     fn files() -> Files {
-        Files::new(Path::new("/nonexistent"), unbounded_channel().0)
+        Files::new(Path::new("/dev/null"), unbounded_channel().0)
     }
 
     #[test]

@@ -181,7 +181,7 @@ mod tests {
         let mut picker = picker();
         press(&mut picker, KeyCode::Down);
         let (lines, spot) = picker.draw(&Blocks::plain(true), 2);
-        assert_eq!(lines[0].text(), "> gpt-4o-mini   128k");
+        assert_eq!(lines[0].text(), "> gpt-4o-mini  128k");
         assert_eq!(spot, Spot { row: 1, cell: 8 });
     }
 }

@@ -95,6 +95,7 @@ impl Status {
             parts[0] = format!("{} {}", parts[0], elapsed(in_it));
         }
         parts.push(elapsed(self.begun.elapsed()));
+        parts.push("Ctrl-C interrupts".to_owned());
         let written = self.replied + self.streaming / BYTES;
         if self.spent.prompt > 0 {
             parts.push(format!("{} tokens in", tokens(self.spent.prompt)));
@@ -103,7 +104,6 @@ impl Status {
             parts.push(format!("{} out", tokens(written)));
         }
         parts.push(format!("{meter} context"));
-        parts.push("Ctrl-C interrupts".to_owned());
         line.push(&parts.join(blocks.marks.dot), Style::MUTED);
         blocks.cut(line)
     }
