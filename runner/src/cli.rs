@@ -39,6 +39,10 @@ pub struct Cli {
     #[arg(short, long)]
     pub model: Option<String>,
 
+    /// Choose where the model's answers come from, and which model
+    #[arg(long, conflicts_with_all = ["print", "continue_latest", "resume", "replay", "demo"])]
+    pub setup: bool,
+
     /// Obey this project's .autocode/ in this run, whoever wrote it
     #[arg(long)]
     pub trust: bool,

@@ -17,8 +17,9 @@ use crate::env::Env;
 use crate::exit::Exit;
 use crate::model::{HttpModel, Model, ScriptedModel};
 use crate::project::{Project, Scaffold};
-use crate::render::sanitize;
+use crate::render::{ColorDepth, color, sanitize};
 use crate::session::{self, Loaded, Session};
+use crate::setup::{self, SetupError};
 use crate::trust::{self, Origin, Trust};
 use crate::ui::print::Channel;
 use crate::{commands, demo, ui};
@@ -47,6 +48,9 @@ fn run(cli: &Cli) -> Result<Exit> {
         return Ok(exit);
     }
     let project = Project::find(&env.cwd, env.home.as_deref());
+    if cli.setup {
+        return set_up(&project, &env);
+    }
     let person = !cli.print && !cli.json && io::stdin().is_terminal();
     let Some((project, trusted)) = judge(cli, project, &env, person)? else {
         return Ok(Exit::Interrupted);
@@ -60,10 +64,16 @@ fn run(cli: &Cli) -> Result<Exit> {
     } else if cli.ask {
         overrides.set("approve", "writes".into())?;
     }
-    let (live, warnings) = Live::start(project.clone(), env.clone(), overrides, trusted)?;
-    let scripted = cli.replay.is_some();
-    if live.settings().model.is_empty() && !scripted {
-        bail!(config::no_model(&project, &env));
+    let begin = |overrides| Live::start(project.clone(), env.clone(), overrides, trusted);
+    let (mut live, mut warnings) = begin(overrides.clone())?;
+    if live.settings().model.is_empty() && cli.replay.is_none() {
+        if !person || !ui::repl::is_for_a_person() {
+            bail!(config::no_model(&project, &env));
+        }
+        match set_up(&project, &env)? {
+            Exit::Done => (live, warnings) = begin(overrides)?,
+            exit => return Ok(exit),
+        }
     }
     let message = ui::stdin::message(&cli.prompt)?;
     if !person && message.is_none() {
@@ -99,6 +109,27 @@ fn run(cli: &Cli) -> Result<Exit> {
         complain("warning", &warning);
     }
     run_once(parts()?, message.unwrap_or_default(), cli.json, &env)
+}
+
+/// The wizard.
+fn set_up(project: &Project, env: &Env) -> Result<Exit> {
+    let colour = color::depth(env, io::stdout().is_terminal()) != ColorDepth::None;
+    let Some(mut console) = setup::terminal::Console::new(colour) else {
+        bail!(setup::without_terminal(project, env));
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the runtime did not start")?;
+    let backend = setup::backend::Http::new(env);
+    match runtime.block_on(setup::run(project, env, &backend, &mut console)) {
+        Ok(_) => Ok(Exit::Done),
+        Err(error @ SetupError::Cancelled) => {
+            complain("note", &error.to_string());
+            Ok(Exit::Interrupted)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// One turn with the one-shot front end.
@@ -197,11 +228,7 @@ async fn print(parts: Parts, message: String, json: bool, env: &Env) -> Result<E
     let _ = inputs.send(Input::Message(message));
     let channel = Channel { events, inputs, interrupt };
     let front = async {
-        if json {
-            ui::print::run_json(channel).await
-        } else {
-            ui::print::run(channel, env).await
-        }
+        if json { ui::print::run_json(channel).await } else { ui::print::run(channel, env).await }
     };
     // A front end that has seen enough ends the agent, and with it what the agent runs.
     let (serve, front) = (std::pin::pin!(agent.serve()), std::pin::pin!(front));

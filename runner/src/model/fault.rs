@@ -87,6 +87,10 @@ fn rejected(message: String) -> Fault {
     Fault::Final(ModelError::Rejected(message))
 }
 
+fn unauthorized(message: String) -> Fault {
+    Fault::Final(ModelError::Unauthorized(message))
+}
+
 /// A server's error.
 pub(crate) fn of_server(error: &ServerError, at: &Endpoint<'_>) -> Fault {
     let (model, base_url) = (&at.settings.model, &at.base);
@@ -116,9 +120,11 @@ pub(crate) fn of_server(error: &ServerError, at: &Endpoint<'_>) -> Fault {
             rejected(format!("{what} (the account behind `api_key` has nothing left to spend)"))
         }
         Class::Auth if at.settings.api_key.is_empty() => {
-            rejected(format!("{what} (no key was sent; set `api_key` or OPENAI_API_KEY)"))
+            unauthorized(format!("{what} (no key was sent; set `api_key` or OPENAI_API_KEY)"))
         }
-        Class::Auth => rejected(format!("{what} (is `api_key` right, and may it use {model}?)")),
+        Class::Auth => {
+            unauthorized(format!("{what} (is `api_key` right, and may it use {model}?)"))
+        }
         Class::NoModel => rejected(format!(
             "{what} (is `model` right? it is {model:?}, at `base_url` {base_url})"
         )),

@@ -164,7 +164,7 @@ impl Model for HttpModel {
 /// An error before anything of a reply: perhaps one that can be mended by leaving a field out.
 fn refusal(error: &ServerError, body: &RequestBody, at: &Endpoint<'_>) -> Fault {
     let fault = fault::of_server(error, at);
-    if !matches!(fault, Fault::Final(ModelError::Rejected(_))) {
+    if !matches!(fault, Fault::Final(ModelError::Rejected(_) | ModelError::Unauthorized(_))) {
         return fault;
     }
     let sent: Vec<&str> = body.fields.iter().map(String::as_str).collect();

@@ -134,6 +134,9 @@ pub enum ModelError {
     /// The server said no; trying again cannot help. One line that says what and what to do.
     #[error("{0}")]
     Rejected(String),
+    /// The server wants another key. One line.
+    #[error("{0}")]
+    Unauthorized(String),
     /// Tried until the attempts ran out. One line.
     #[error("{0}")]
     Unreachable(String),

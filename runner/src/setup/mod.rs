@@ -3,6 +3,7 @@
 //! [`wizard`] decides what is asked, [`terminal`] asks it, a [`Backend`] talks to the server. Nothing is saved before
 //! the end, and each question can be walked away from.
 
+pub mod backend;
 pub mod models;
 pub mod providers;
 pub mod terminal;
