@@ -1,57 +1,38 @@
-//! A session with a person at a terminal.
+//! A session with a person at a terminal: one module a thing that people do there.
 
-use autocode_tests::Reply;
-use autocode_tests::pty::{Key, Size};
-use autocode_tests::server::{Gate, Spot};
+mod commands;
+mod conversation;
+mod scrollback;
+mod sessions;
+mod steering;
+mod terminals;
+mod typing;
 
-use crate::{assert_valid, scripted};
+use autocode_tests::TestEnv;
+use autocode_tests::pty::{Pty, Screen, Size};
 
-#[test]
-fn a_message_is_answered_and_the_next_one_continues() {
-    let (server, env) = scripted([Reply::text("Hello, person."), Reply::text("Still here.")]);
-    let pty = env.pty(Size::new(80, 24), []);
+/// The terminal that most people have.
+const USUAL: Size = Size::new(80, 24);
+
+/// The binary in a terminal, waiting for its first message.
+fn repl(env: &TestEnv) -> Pty {
+    let pty = env.pty(USUAL, []);
     prompt_shown(&pty);
-    pty.enter("hello");
-    pty.wait_for_text("Hello, person.");
-    pty.enter("and now?");
-    pty.wait_for_text("Still here.");
-    pty.press(Key::Ctrl('d'));
-    assert_eq!(pty.wait_exit(), 0);
-    let second = &server.requests()[1];
-    assert_valid(second);
-    assert_eq!(second.messages().len(), 4);
-    assert!(!pty.screen().alternate);
+    pty
 }
 
-#[test]
-fn a_message_on_the_command_line_starts_the_session() {
-    let (server, env) = scripted([Reply::text("On it.")]);
-    let pty = env.pty(Size::new(80, 24), ["fix the test"]);
-    pty.wait_for_text("On it.");
-    pty.press(Key::Ctrl('d'));
-    assert_eq!(pty.wait_exit(), 0);
-    assert_eq!(server.single_request().last_message()["content"], "fix the test");
+/// Waits until a line can be typed and nothing is under way.
+fn prompt_shown(pty: &Pty) -> Screen {
+    pty.wait_for("a prompt", |screen| {
+        is_idle(screen) && screen.rows.iter().any(|row| is_prompt(row))
+    })
 }
 
-#[test]
-fn ctrl_c_ends_the_turn_and_not_the_session() {
-    let gate = Gate::new();
-    let (server, env) =
-        scripted([Reply::text("a long story").hold(Spot::InText, &gate), Reply::text("Yes?")]);
-    let pty = env.pty(Size::new(80, 24), []);
-    prompt_shown(&pty);
-    pty.enter("tell me");
-    gate.wait_until_reached();
-    pty.press(Key::Ctrl('c'));
-    pty.wait_for_text("interrupted");
-    pty.enter("stop");
-    pty.wait_for_text("Yes?");
-    assert_valid(&server.requests()[1]);
-    pty.press(Key::Ctrl('d'));
-    assert_eq!(pty.wait_exit(), 0);
+/// Whether this row is the prompt with nothing on it.
+fn is_prompt(row: &str) -> bool {
+    row.trim().strip_suffix("% ❯").is_some_and(|meter| meter.parse::<u32>().is_ok())
 }
 
-/// Waits until something is on the screen to type at.
-fn prompt_shown(pty: &autocode_tests::pty::Pty) {
-    pty.wait_for("a prompt", |screen| !screen.text().is_empty() && screen.cursor != (0, 0));
+fn is_idle(screen: &Screen) -> bool {
+    !screen.has("Ctrl-C interrupts")
 }
