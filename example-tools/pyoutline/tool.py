@@ -1,6 +1,7 @@
 """Classes and functions of a Python file, read by Python's own parser: a tool in Python.
 
-componentize-py packs CPython (18 MB) and the standard library with this file.
+componentize-py packs CPython (18 MB) with this file and the modules that it imports here at the top; what is imported
+later, by a function or by the standard library itself, is not there when the tool runs.
 """
 
 import ast
@@ -28,21 +29,16 @@ class WitWorld(wit_world.WitWorld):
         path = os.path.join(os.environ.get("PWD", "/"), json.loads(args)["path"])
         try:
             with open(path, encoding="utf-8") as file:
-                tree = ast.parse(file.read(), path)
+                text = file.read()
+            tree = ast.parse(text, path)
         except (OSError, SyntaxError, ValueError) as error:
             raise Err(str(error))
-        return "\n".join(outline(tree)) or "no classes or functions"
+        return "\n".join(outline(tree, text.splitlines())) or "no classes or functions"
 
 
-def outline(node: ast.AST, indent: str = ""):
+def outline(node: ast.AST, lines: list[str]):
+    """Each definition's number and first line, in order; what is nested keeps its indentation."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ClassDef):
-            bases = ", ".join(map(ast.unparse, child.bases))
-            yield f"{child.lineno:5}  {indent}class {child.name}" + (f"({bases})" if bases else "")
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            kind = "async def" if isinstance(child, ast.AsyncFunctionDef) else "def"
-            returns = f" -> {ast.unparse(child.returns)}" if child.returns else ""
-            yield f"{child.lineno:5}  {indent}{kind} {child.name}({ast.unparse(child.args)}){returns}"
-        else:
-            continue
-        yield from outline(child, indent + "  ")
+        if isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield f"{child.lineno:5}  {lines[child.lineno - 1].rstrip().removesuffix(':')}"
+        yield from outline(child, lines)

@@ -7,6 +7,7 @@
 
 mod approvals;
 mod bash;
+mod compaction;
 mod config;
 mod demo;
 mod endpoint;

@@ -11,10 +11,11 @@ use super::Agent;
 use super::approval::{Asked, Gate};
 use super::channel::Events;
 use super::event::Event;
+use super::spent::Spent;
 use super::subagent::Subagent;
 use crate::config::Settings;
-use crate::model::message::ToolCall;
-use crate::model::{Model, Request};
+use crate::model::message::{Assistant, ToolCall};
+use crate::model::{Finish, Model, Request, sanitize_arguments};
 use crate::session::{Meta, Session};
 use crate::tools::bash::Bash;
 use crate::tools::toolbox::Toolbox;
@@ -22,6 +23,10 @@ use crate::tools::{CallContext, Host, ToolResult, ToolStatus};
 
 /// How deep tools may call tools, and agents agents.
 const MAX_DEPTH: u32 = 4;
+
+/// What the model hears of a call that the end of its reply may have cut.
+const CUT_CALL: &str = "The reply was cut at its length limit within this call, so it did not run. Send it again, in \
+     smaller parts.";
 
 /// What calls run with; shared by the agent, its sub-agents and the tools they call.
 #[derive(Clone, Copy)]
@@ -33,6 +38,7 @@ pub(super) struct Workshop<'a> {
     pub(super) bash: &'a Bash,
     pub(super) session: &'a RefCell<Session>,
     pub(super) gate: &'a Gate,
+    pub(super) spent: &'a Spent,
     pub(super) events: &'a Events,
     pub(super) cancel: &'a CancellationToken,
     /// The call that all this happens for: progress is shown under it.
@@ -66,6 +72,7 @@ impl Agent {
             bash: &self.bash,
             session: &self.session,
             gate: &self.gate,
+            spent: &self.spent,
             events: &self.events,
             cancel,
             call_id: &call.id,
@@ -139,6 +146,7 @@ impl Host for Workshop<'_> {
             };
             let completion = self.model.complete(request, self.cancel, &mut |_| {}).await;
             let completion = completion.map_err(|e| e.to_string())?;
+            self.spent.add(completion.usage);
             completion.message.content.ok_or_else(|| "the model sent an empty reply".to_owned())
         }
         .boxed_local()
@@ -165,6 +173,19 @@ impl Host for Workshop<'_> {
             self.events.warn(error.to_string());
         }
     }
+}
+
+/// Makes the arguments of a reply's calls fit for the conversation. Gives place and reason of the calls that must not
+/// run: what is malformed, and what the end of the reply may have cut.
+pub(super) fn unfit(reply: &mut Assistant, finish: Finish) -> Vec<(usize, String)> {
+    let mut unfit = sanitize_arguments(reply);
+    if finish == Finish::Length
+        && let Some(last) = reply.tool_calls.len().checked_sub(1)
+        && !unfit.iter().any(|(at, _)| *at == last)
+    {
+        unfit.push((last, CUT_CALL.to_owned()));
+    }
+    unfit
 }
 
 /// A result as host functions give it.

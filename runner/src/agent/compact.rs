@@ -1,207 +1,198 @@
 //! Compaction: the model's summary takes the place of the conversation, and work goes on.
 //!
-//! Kept word for word: the newest message of the person and the latest step. The summary request begins with the
-//! bytes of a normal request, so that the provider's prompt cache serves it. One futile try is enough: what failed
-//! or shrank too little is not tried again before the context has grown by a tenth of the window.
+//! Kept word for word: the newest message of the person, the latest step, and what waits for an answer; cut to a quarter
+//! of the window where they must be. One futile try is enough: what failed or shrank too little is not tried again
+//! before the context has grown by a tenth of the window. Must never lose anything: the old transcript is archived whole.
 
 use std::fmt::Write as _;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Agent;
-use super::budget;
 use super::conversation::Conversation;
 use super::event::Event;
+use super::plain::plain;
 use super::turn::Stop;
+use super::{Agent, budget, files, keep};
+use crate::model::ModelError;
 use crate::model::message::Message;
-use crate::model::{Completion, ModelError, ModelEvent, Request};
 use crate::session::Meta;
-use crate::tools::clip;
 use crate::tools::out::OutDir;
 
-/// Longest tool result in a transcript that goes out as plain text, in characters; shorter ones after an overflow.
-const TRANSCRIPT_CUTS: [usize; 4] = [2000, 200, 40, 0];
+const SUMMARY: &str = "[The conversation so far was replaced by your summary of it:]";
 
-const HEADING: &str = "[The conversation so far was replaced by your summary of it:]";
+const EXTRACT: &str = "[The conversation so far became too long, and no summary of it could be made. This is what is left \
+     of it, shortened:]";
+
+const REQUEST: &str = "[The newest message of the person, word for word:]";
+
+const STAYS: &str = "The person's newest message and your latest step (your last message and its tool results) stay word \
+     for word after the summary.";
+
+/// Values under these names that tools keep with the session are lists of what is to be done.
+const TASK_LISTS: [&str; 4] = ["todo", "todos", "tasks", "plan"];
+
+/// No model in use has a smaller one, in tokens; a server's overflow that comes earlier is not to be taken literally.
+const SMALLEST_WINDOW: u64 = 2048;
+
+/// Longest such list that is carried, in bytes.
+const LONGEST_LIST: usize = 4000;
 
 impl Agent {
     /// Compacts when the context is over its limit; a failure is told and work goes on.
     pub(super) async fn make_room(&mut self, cancel: &CancellationToken) -> Result<(), Stop> {
-        if self.tokens() <= budget::limit(self.live.settings()).max(self.compact_floor) {
+        let settings = self.live.settings();
+        let tokens = self.tokens();
+        if tokens <= budget::limit(settings).max(self.compact_floor) {
             return Ok(());
         }
-        let result = self.compact("", cancel).await;
-        match result {
-            Err(ModelError::Cancelled) => return Err(Stop::Interrupted),
-            Err(error) => {
-                self.events.warn(format!("compaction failed, going on without it: {error}"))
-            }
-            Ok(()) => {}
+        // A first message that is long is only cut where it cannot go out as it is.
+        if !self.has_past() && tokens < settings.context_window {
+            return Ok(());
         }
-        self.compact_floor = self.tokens() + self.live.settings().context_window / 10;
-        Ok(())
+        match self.compact("", settings.context_window, cancel).await {
+            Err(ModelError::Cancelled) => Err(Stop::Interrupted),
+            Err(error) => {
+                self.events.warn(format!("no summary was made, going on without one: {error}"));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Compacts because the server takes no more. Without a summary, what is older is cut short instead.
+    pub(super) async fn make_room_now(
+        &mut self,
+        cancel: &CancellationToken,
+    ) -> Result<(), ModelError> {
+        // The server's window is no larger than what it has just refused, whatever the settings say.
+        let refused = self.tokens().max(SMALLEST_WINDOW);
+        let window = refused.min(self.live.settings().context_window);
+        match self.compact("", window, cancel).await {
+            Err(error @ (ModelError::ContextFull(_) | ModelError::Rejected(_)))
+                if self.has_past() =>
+            {
+                self.events.warn(format!(
+                    "no summary was made, what is older is cut short instead: {error}"
+                ));
+                let extract = plain(self.conversation.cut().past, budget::kept(window));
+                self.go_on_with(&format!("{EXTRACT}\n\n{extract}"), window);
+                Ok(())
+            }
+            result => result,
+        }
     }
 
     /// Replaces the conversation by a summary; `instructions` add to those of `compact.md`.
     pub(super) async fn compact(
         &mut self,
         instructions: &str,
+        window: u64,
         cancel: &CancellationToken,
     ) -> Result<(), ModelError> {
-        let messages = self.conversation.messages();
-        let (history, pending) = match messages {
-            [history @ .., last @ Message::User { .. }] => (history, Some(last.clone())),
-            history => (history, None),
-        };
-        if history.is_empty() {
-            let what = "there is nothing to summarise but the newest message, and that is too long already";
-            return Err(ModelError::ContextFull(what.to_owned()));
+        let result = self.try_compact(instructions, window, cancel).await;
+        let (settings, after) = (self.live.settings(), self.tokens());
+        let limit = budget::limit(settings);
+        if result.is_ok() && after > limit {
+            self.events.warn(format!(
+                "what must stay still takes about {after} tokens, and the limit is {limit}: a larger context_window or \
+                 compact_at, or a new session, would help"
+            ));
         }
-        let cut = history
-            .iter()
-            .rposition(|m| matches!(m, Message::Assistant(_)))
-            .unwrap_or(history.len());
-        let latest_step = self.fit(&history[cut..]);
-        let unanswered_work =
-            matches!(history.last(), Some(Message::Tool { .. })) && latest_step.is_empty();
+        self.compact_floor = after.saturating_add(settings.context_window / 10);
+        result
+    }
 
+    async fn try_compact(
+        &mut self,
+        instructions: &str,
+        window: u64,
+        cancel: &CancellationToken,
+    ) -> Result<(), ModelError> {
         self.events.send(Event::Compacting);
-        let before = self.tokens();
-        let summary =
-            self.summarise(history, instructions, !latest_step.is_empty(), cancel).await?;
-        let onward = if unanswered_work { "\n\nGo on from where you were." } else { "" };
-        let mut kept = vec![Message::user(format!("{HEADING}\n\n{summary}{onward}"))];
-        kept.extend(latest_step);
-        kept.extend(pending);
-
-        if let Err(error) = self.session.borrow_mut().replace(&kept, &Meta::now()) {
-            self.events.warn(format!("the old transcript could not be archived: {error}"));
+        let (before, spent) = (self.tokens(), self.spent.sum());
+        if self.has_past() {
+            let mut ask = format!("{}\n\n{STAYS}", self.live.compact().trim_end());
+            if !instructions.is_empty() {
+                let _ = write!(ask, "\n\nThe person adds: {instructions}");
+            }
+            let summary = self.summarise(&ask, window, cancel).await;
+            self.tell_usage(&spent);
+            self.go_on_with(&format!("{SUMMARY}\n\n{}", summary?), window);
+        } else if !self.cut_waiting(window) {
+            return Err(ModelError::ContextFull(
+                "there is nothing to summarise, the newest message alone is too long".to_owned(),
+            ));
         }
-        self.conversation = Conversation::new(kept, self.live.settings().keep_reasoning);
-        let after = self.tokens();
-        self.events.send(Event::Compacted { before, after });
+        self.events.send(Event::Compacted { before, after: self.tokens() });
+        self.tell_usage(&self.spent.sum());
         Ok(())
     }
 
-    /// The latest step within a quarter of the window, long tool results clipped; nothing if it cannot fit.
-    fn fit(&self, step: &[Message]) -> Vec<Message> {
-        // A quarter of the window in characters, at four to the token.
-        let budget = self.live.settings().context_window as usize;
-        let length = |m: &Message| serde_json::to_string(m).map_or(0, |s| s.len());
-        let total: usize = step.iter().map(length).sum();
-        if total <= budget {
-            return step.to_vec();
-        }
-        let results = step.iter().filter(|m| matches!(m, Message::Tool { .. })).count();
-        let words: usize =
-            step.iter().filter(|m| !matches!(m, Message::Tool { .. })).map(length).sum();
-        if results == 0 || words > budget / 2 {
-            return Vec::new();
-        }
-        let share = (budget - words) * 3 / 4 / results;
-        let shorten = |m: &Message| match m {
-            Message::Tool { tool_call_id, content } => Message::Tool {
-                tool_call_id: tool_call_id.clone(),
-                content: clip::clip_to_file(content, share, &OutDir::new(self.project.out())),
-            },
-            other => other.clone(),
-        };
-        step.iter().map(shorten).collect()
+    /// Whether the model has answered to anything.
+    pub(super) fn has_past(&self) -> bool {
+        !self.conversation.cut().step.is_empty()
     }
 
-    async fn summarise(
-        &self,
-        history: &[Message],
-        instructions: &str,
-        keeps_step: bool,
-        cancel: &CancellationToken,
-    ) -> Result<String, ModelError> {
-        let mut ask = self.live.compact().trim_end().to_owned();
-        if !instructions.is_empty() {
-            let _ = write!(ask, "\n\nThe person adds: {instructions}");
+    /// Puts `summary` in the place of all but what stays word for word.
+    fn go_on_with(&mut self, summary: &str, window: u64) {
+        let cut = self.conversation.cut();
+        let mut opening = summary.to_owned();
+        let files = files::named(cut.told, self.project.root(), &self.bash.cwd());
+        if !files.is_empty() {
+            let _ = write!(opening, "\n\nFiles that came up, newest last: {}", files.join(", "));
         }
-        if keeps_step {
-            ask.push_str("\n\nYour latest step (your last message and its tool results) stays word for word after the summary.");
+        for (list, value) in self.task_lists() {
+            let _ = write!(opening, "\n\nKept with the session as `{list}`: {value}");
         }
-        let mut messages = Conversation::new(history.to_vec(), self.live.settings().keep_reasoning);
-        messages.push(Message::user(&ask));
-        match self.summary_from(&messages, true, cancel).await {
-            Ok(Some(summary)) => return Ok(summary),
-            Err(ModelError::Cancelled) => return Err(ModelError::Cancelled),
-            // A server that ignores tool_choice or rejects the form may still do it for a plain transcript.
-            Ok(None) | Err(_) => {}
+        if cut.request.is_some() {
+            let _ = write!(opening, "\n\n{REQUEST}");
         }
-        for cut in TRANSCRIPT_CUTS {
-            let text =
-                format!("<transcript>\n{}\n</transcript>\n\n{ask}", transcript(history, cut));
-            let messages = Conversation::new(vec![Message::user(text)], false);
-            match self.summary_from(&messages, false, cancel).await {
-                Ok(Some(summary)) => return Ok(summary),
-                Ok(None) => {
-                    return Err(ModelError::Rejected("the model's summary was empty".to_owned()));
-                }
-                Err(ModelError::ContextFull(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let what = "too long to summarise, even with tool output left out; begin a new session";
-        Err(ModelError::ContextFull(what.to_owned()))
+        // A resumed session goes on counting from here.
+        let usage = Some(self.spent.sum());
+        let opening = (Message::user(opening), Meta { usage, ..Meta::own() });
+        let told = cut.request.into_iter().chain(cut.step).map(|message| (message, false));
+        let mut kept: Vec<_> = told.chain(cut.waiting).map(with_meta).collect();
+        self.fit(&mut kept, window);
+        kept.insert(0, opening);
+        self.replace(kept);
     }
 
-    /// The summary, or `None` when the reply was a tool call or empty.
-    async fn summary_from(
-        &self,
-        messages: &Conversation,
-        with_tools: bool,
-        cancel: &CancellationToken,
-    ) -> Result<Option<String>, ModelError> {
-        let request = Request {
-            settings: self.live.settings(),
-            system: self.live.system(),
-            messages: messages.wire(),
-            tools: if with_tools { self.toolbox.schemas() } else { bytes::Bytes::new() },
-            forbid_tools: with_tools,
-        };
-        let mut on_event = |event| {
-            if matches!(event, ModelEvent::Retry { .. } | ModelEvent::Note(_)) {
-                self.relay(event);
-            }
-        };
-        let Completion { message, .. } =
-            self.model.complete(request, cancel, &mut on_event).await?;
-        let summary = message.content.map(|c| c.trim().to_owned()).filter(|c| !c.is_empty());
-        Ok(summary.filter(|_| message.tool_calls.is_empty()))
+    /// Cuts the only message there is; whether that was needed.
+    fn cut_waiting(&mut self, window: u64) -> bool {
+        let mut kept: Vec<_> = self.conversation.cut().waiting.into_iter().map(with_meta).collect();
+        let whole: Vec<Message> = kept.iter().map(|(message, _)| message.clone()).collect();
+        self.fit(&mut kept, window);
+        let is_shorter = kept.iter().zip(&whole).any(|((message, _), whole)| message != whole);
+        if is_shorter {
+            self.replace(kept);
+        }
+        is_shorter
+    }
+
+    fn fit(&self, kept: &mut [(Message, Meta)], window: u64) {
+        let messages: Vec<&mut Message> = kept.iter_mut().map(|(message, _)| message).collect();
+        keep::fit(messages, budget::kept(window), &OutDir::new(self.project.out()));
+    }
+
+    /// The conversation is `kept` from now on; what it was is archived.
+    fn replace(&mut self, kept: Vec<(Message, Meta)>) {
+        if let Err(error) = self.session.borrow_mut().replace(&kept) {
+            self.events.warn(format!("the old transcript was not archived: {error}"));
+        }
+        let (messages, meta): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
+        let keep_reasoning = self.conversation.keeps_reasoning();
+        self.conversation = Conversation::resumed(messages, &meta, keep_reasoning);
+    }
+
+    /// Lists of what is to be done that tools keep with the session.
+    fn task_lists(&self) -> Vec<(&'static str, String)> {
+        let session = self.session.borrow();
+        let list = |name| Some((name, session.state(name)?.to_owned()));
+        let lists = TASK_LISTS.into_iter().filter_map(list);
+        lists.filter(|(_, value)| (1..=LONGEST_LIST).contains(&value.len())).collect()
     }
 }
 
-/// The conversation as plain text, tool calls and results cut to `limit` characters.
-fn transcript(messages: &[Message], limit: usize) -> String {
-    let mut text = String::new();
-    for message in messages {
-        match message {
-            Message::User { content } => {
-                let _ = writeln!(text, "[user]\n{content}\n");
-            }
-            Message::Assistant(reply) => {
-                if let Some(content) = &reply.content {
-                    let _ = writeln!(text, "[assistant]\n{content}\n");
-                }
-                for call in &reply.tool_calls {
-                    let arguments = cut(&call.function.arguments, limit);
-                    let _ = writeln!(text, "[tool call] {} {arguments}\n", call.function.name);
-                }
-            }
-            Message::Tool { content, .. } => {
-                let _ = writeln!(text, "[tool result]\n{}\n", cut(content, limit));
-            }
-        }
-    }
-    text
-}
-
-fn cut(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((at, _)) => format!("{} […]", &text[..at]),
-        None => text.to_owned(),
-    }
+fn with_meta((message, is_own): (&Message, bool)) -> (Message, Meta) {
+    (message.clone(), if is_own { Meta::own() } else { Meta::now() })
 }

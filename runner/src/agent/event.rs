@@ -51,7 +51,7 @@ pub enum Event {
     Retry {
         /// One line.
         reason: String,
-        /// Until the next attempt.
+        /// Until the next attempt; zero where it is not waited for, but something is changed first.
         wait: Duration,
         /// The attempt that failed, from 1.
         attempt: u32,
@@ -107,9 +107,9 @@ pub enum Event {
         /// The words.
         text: String,
     },
-    /// Context and token figures after a step.
+    /// Context and token figures after something was spent: by a step, a summary, a tool that asked a model.
     Usage {
-        /// The step's own, if the server told.
+        /// What it was, if the server told; these add up to what a turn costs.
         step: Option<Usage>,
         /// Sums of the session.
         session: Usage,
@@ -118,7 +118,7 @@ pub enum Event {
         /// The window.
         window: u64,
     },
-    /// Compaction runs.
+    /// Compaction runs; `Compacted` follows, or a note that says why not.
     Compacting,
     /// Compaction is done.
     Compacted {

@@ -10,10 +10,15 @@ mod channel;
 mod compact;
 mod conversation;
 pub mod event;
+mod files;
+mod keep;
+mod plain;
 mod refresh;
 mod sessions;
 mod shell;
+mod spent;
 mod subagent;
+mod summary;
 mod tell;
 mod turn;
 
@@ -28,7 +33,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::config::Live;
 use crate::env::Env;
 use crate::model::Model;
-use crate::model::message::Usage;
 use crate::project::Project;
 use crate::session::{Loaded, Session};
 use crate::tools::bash::{self, Bash};
@@ -38,6 +42,7 @@ use approval::Gate;
 use channel::Inputs;
 use conversation::Conversation;
 use event::{Event, Input};
+use spent::Spent;
 
 /// What an agent is put together from.
 pub struct Parts {
@@ -69,7 +74,9 @@ pub struct Agent {
     /// Tools keep values with it while a call runs, hence the cell; never borrowed across an await.
     session: RefCell<Session>,
     conversation: Conversation,
-    spent: Usage,
+    spent: Spent,
+    /// The server refused a conversation without the thinking of its replies.
+    wants_reasoning: bool,
     /// Below this many tokens no compaction is tried, after one that failed or shrank too little.
     compact_floor: u64,
     max_steps: Option<u32>,
@@ -93,8 +100,9 @@ impl Agent {
         Self {
             toolbox: Toolbox::new(&project, &env, loader, bash::schema()),
             bash: Bash::new(&env, &project),
-            spent: sessions::spent(&loaded),
-            conversation: Conversation::new(loaded.messages, keep_reasoning),
+            spent: Spent::on(&loaded.meta),
+            wants_reasoning: false,
+            conversation: Conversation::resumed(loaded.messages, &loaded.meta, keep_reasoning),
             compact_floor: 0,
             gate: Gate::new(&env, project.root(), Inputs::new(inputs)),
             project,
@@ -134,3 +142,6 @@ impl Agent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,8 @@ impl Agent {
                 }
             }
         }
+        self.conversation
+            .keep_reasoning(self.live.settings().keep_reasoning || self.wants_reasoning);
         let obeyed = self.live.is_trusted() && !self.live.is_held();
         let changes = self.toolbox.rescan(obeyed).await;
         if !changes.is_empty() {

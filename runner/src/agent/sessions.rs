@@ -8,8 +8,9 @@ use super::Agent;
 use super::conversation::Conversation;
 use super::event::{Event, Exchange};
 use super::shell;
+use super::spent::Spent;
 use crate::config::{Change, Key, Problem, Scope};
-use crate::model::message::{Message, Usage};
+use crate::model::message::Message;
 use crate::session::{Loaded, Session};
 
 impl Agent {
@@ -19,7 +20,7 @@ impl Agent {
             id: self.session.borrow().id().to_owned(),
             messages: self.conversation.messages().len(),
             model: self.live.settings().model.clone(),
-            context: if self.conversation.is_empty() { 0 } else { self.tokens() },
+            context: if self.conversation.messages().is_empty() { 0 } else { self.tokens() },
             window: self.live.settings().context_window,
             last: last_exchange(self.conversation.messages()),
         });
@@ -49,8 +50,9 @@ impl Agent {
     }
 
     fn take_over(&mut self, session: Session, loaded: Loaded) {
-        self.spent = spent(&loaded);
-        self.conversation = Conversation::new(loaded.messages, self.live.settings().keep_reasoning);
+        self.spent = Spent::on(&loaded.meta);
+        let keep_reasoning = self.conversation.keeps_reasoning();
+        self.conversation = Conversation::resumed(loaded.messages, &loaded.meta, keep_reasoning);
         self.compact_floor = 0;
         self.session = RefCell::new(session);
         self.announce();
@@ -58,12 +60,13 @@ impl Agent {
 
     /// A summary at the person's word.
     pub(super) async fn compact_now(&mut self, instructions: &str) {
-        if self.conversation.is_empty() {
+        if !self.has_past() {
             self.events.info("nothing to summarise yet");
             return;
         }
         let cancel = self.interrupt.arm();
-        if let Err(error) = self.compact(instructions, &cancel).await {
+        let window = self.live.settings().context_window;
+        if let Err(error) = self.compact(instructions, window, &cancel).await {
             self.events.error(format!("the conversation was not summarised: {error}"));
         }
     }
@@ -123,13 +126,4 @@ fn last_exchange(messages: &[Message]) -> Option<Exchange> {
     });
     let answer = answers.last().unwrap_or_default().to_owned();
     Some(Exchange { message: content.clone(), answer })
-}
-
-/// Tokens spent on what a loaded session holds.
-pub(super) fn spent(loaded: &Loaded) -> Usage {
-    let mut sum = Usage::default();
-    for usage in loaded.meta.iter().filter_map(|meta| meta.usage.as_ref()) {
-        sum.add(usage);
-    }
-    sum
 }

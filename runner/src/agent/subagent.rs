@@ -1,10 +1,10 @@
 //! A sub-agent: a task done in a context of its own, for a tool that has the grant. Its steps show as progress of the
 //! call; only its answer comes back.
 
-use super::calls::Workshop;
+use super::calls::{self, Workshop};
 use super::conversation::Conversation;
 use crate::model::message::Message;
-use crate::model::{ModelEvent, Request, sanitize_arguments, unique_ids};
+use crate::model::{Completion, ModelEvent, Request, unique_ids};
 
 /// Model calls a sub-agent may make.
 const MAX_STEPS: u32 = 40;
@@ -17,7 +17,7 @@ pub(super) struct Subagent<'a> {
 
 impl<'a> Subagent<'a> {
     pub(super) fn new(workshop: Workshop<'a>) -> Self {
-        let conversation = Conversation::new(Vec::new(), workshop.settings.keep_reasoning);
+        let conversation = Conversation::new(workshop.settings.keep_reasoning);
         Self { workshop, conversation }
     }
 
@@ -47,8 +47,9 @@ impl<'a> Subagent<'a> {
             }
         };
         let completion = workshop.model.complete(request, workshop.cancel, &mut on_event).await;
-        let mut message = completion.map_err(|e| e.to_string())?.message;
-        let bad = sanitize_arguments(&mut message);
+        let Completion { mut message, usage, finish } = completion.map_err(|e| e.to_string())?;
+        workshop.spent.add(usage);
+        let bad = calls::unfit(&mut message, finish);
         unique_ids(&mut message, |id| self.conversation.has_call(id));
         let calls = message.tool_calls.clone();
         let answer = message.content.clone();

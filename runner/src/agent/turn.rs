@@ -3,20 +3,23 @@
 //! Invariant: however a turn ends, the conversation is valid for the next request and every message that was shown
 //! as done is in the transcript.
 
+use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 
-use super::Agent;
-use super::calls;
 use super::event::{Event, TurnEnd};
+use super::{Agent, budget, calls};
 use crate::model::message::{Assistant, Message, ToolCall, Usage};
 use crate::model::{
-    Completion, Finish, ModelError, ModelEvent, Request, mint_id, sanitize_arguments, text_calls,
-    unique_ids,
+    Completion, Finish, ModelError, ModelEvent, Request, mint_id, text_calls, unique_ids,
 };
 use crate::session::Meta;
 
 /// Replies in a row that cannot be used before the turn is given up.
 const UNUSABLE_REPLIES: u32 = 3;
+
+/// Empty replies in a row before the turn is given up.
+const EMPTY_REPLIES: u32 = 2;
 
 /// Why a turn stops without an answer.
 pub(super) enum Stop {
@@ -37,9 +40,12 @@ impl From<ModelError> for Stop {
 const WRITTEN_CALL: &str = "[autocode: your last reply has a tool call written out as text. It did not run: tools are \
      called through the API's tool calls. Call it that way, or answer without it.]";
 
-/// What the model hears of a call that the end of its reply may have cut.
-const CUT_CALL: &str = "The reply was cut at its length limit within this call, so it did not run. Send it again, in \
-     smaller parts.";
+/// What the model hears after it said nothing.
+const EMPTY: &str = "[autocode: your last reply was empty. Go on, or say what you need.]";
+
+/// What the model hears after its answer was cut because there was no room left.
+const CUT_ANSWER: &str = "[autocode: your last reply was cut, since the context window was full. There is room again: \
+     give the whole answer once more, no longer than it has to be.]";
 
 /// A reply in the transcript.
 struct Reply {
@@ -48,6 +54,15 @@ struct Reply {
     bad_arguments: Vec<(usize, String)>,
     /// Whether it has a tool call as text that did not run.
     written_call: bool,
+    /// Whether it ended where the window did.
+    filled_window: bool,
+}
+
+/// Replies in a row that were of no use.
+#[derive(Default)]
+struct Unusable {
+    count: u32,
+    empty: u32,
 }
 
 impl Agent {
@@ -67,7 +82,7 @@ impl Agent {
     }
 
     async fn steps(&mut self, cancel: &CancellationToken) -> Result<String, Stop> {
-        let mut unusable = 0;
+        let mut unusable = Unusable::default();
         let mut told_of_written_calls = false;
         let mut step = 0;
         loop {
@@ -85,48 +100,69 @@ impl Agent {
             }
             self.make_room(cancel).await?;
             let reply = self.ask(step, cancel).await?;
-            let calls = &reply.message.tool_calls;
+            self.run_calls(&reply, cancel).await?;
+            self.session.borrow_mut().sync();
 
-            let useless = calls.is_empty() && reply.message.content.is_none();
-            unusable = if useless || !reply.bad_arguments.is_empty() { unusable + 1 } else { 0 };
-            if unusable >= UNUSABLE_REPLIES {
-                let what = "empty replies or calls with malformed arguments";
-                return Err(Stop::Failed(format!("the model sent {unusable} {what} in a row")));
-            }
-            if useless {
-                self.events.warn("the model sent an empty reply; asking again");
-                self.hear_own("Your last reply was empty. Go on, or say what you need.");
-                continue;
-            }
-            if reply.written_call && !told_of_written_calls {
+            unusable.judge(&reply)?;
+            if reply.is_empty() {
+                self.ask_again();
+            } else if reply.written_call && !told_of_written_calls {
                 told_of_written_calls = true;
                 self.hear_own(WRITTEN_CALL);
-                continue;
-            }
-            self.run_calls(&reply, cancel).await?;
-            if calls.is_empty() && !self.gate.inputs().has_messages() {
+            } else if reply.filled_window && reply.message.tool_calls.is_empty() {
+                self.make_room_now(cancel).await?;
+                self.hear_own(CUT_ANSWER);
+            } else if reply.message.tool_calls.is_empty() && !self.gate.inputs().has_messages() {
                 return Ok(reply.message.content.unwrap_or_default());
             }
         }
     }
 
-    /// One model call; on overflow a compaction and one more.
+    /// After an empty reply. Where the model had the last word to answer to from the person, the same request is sent
+    /// once more; after results it is told to go on.
+    fn ask_again(&mut self) {
+        self.events.warn("the model sent an empty reply; asking again");
+        if matches!(self.conversation.messages().last(), Some(Message::Tool { .. })) {
+            self.hear_own(EMPTY);
+        }
+    }
+
+    /// One model call; once more where the server says what has to change first.
     async fn ask(&mut self, step: u32, cancel: &CancellationToken) -> Result<Reply, Stop> {
         self.events.send(Event::StepStarted { step });
-        let completion = match self.request(cancel).await {
-            Err(ModelError::ContextFull(reason)) => {
-                self.events.info(format!("the server says the context is full: {reason}"));
-                self.compact("", cancel).await?;
-                self.request(cancel).await?
-            }
-            Err(ModelError::NeedsReasoning(_)) => {
-                self.events.info("this model wants its thinking sent back; doing so from now on");
-                self.conversation.keep_reasoning(true);
-                self.request(cancel).await?
-            }
-            result => result?,
+        let (mut made_room, mut sent_thinking) = (false, false);
+        let completion = loop {
+            let reason = match self.request(cancel).await {
+                Err(ModelError::ContextFull(reason)) if !made_room => {
+                    self.start_over(self.overflow(&reason));
+                    self.make_room_now(cancel).await?;
+                    made_room = true;
+                    continue;
+                }
+                Err(ModelError::NeedsReasoning(reason)) if !sent_thinking => reason,
+                result => break result?,
+            };
+            self.start_over(format!("this model wants its thinking sent back ({reason})"));
+            self.wants_reasoning = true;
+            self.conversation.keep_reasoning(true);
+            sent_thinking = true;
         };
         Ok(self.accept(step, completion))
+    }
+
+    /// How an overflow is told; a window that the settings have wrong is the likely cause of one that came early.
+    fn overflow(&self, reason: &str) -> String {
+        let window = self.live.settings().context_window;
+        let doubt = match self.tokens() < window / 2 {
+            true => format!(" (context_window is {window}: is that right?)"),
+            false => String::new(),
+        };
+        format!("the server says the context is full: {reason}{doubt}")
+    }
+
+    /// Whatever was shown of the reply is void, and it is asked for once more.
+    fn start_over(&self, reason: String) {
+        self.events.send(Event::Retry { reason, wait: Duration::ZERO, attempt: 1 });
     }
 
     async fn request(&self, cancel: &CancellationToken) -> Result<Completion, ModelError> {
@@ -158,34 +194,35 @@ impl Agent {
     /// Makes a reply fit for the transcript and puts it there.
     fn accept(&mut self, step: u32, completion: Completion) -> Reply {
         let Completion { mut message, usage, finish } = completion;
-        let mut bad_arguments = sanitize_arguments(&mut message);
-        if finish == Finish::Length
-            && let Some(last) = message.tool_calls.len().checked_sub(1)
-            && !bad_arguments.iter().any(|(at, _)| *at == last)
-        {
-            bad_arguments.push((last, CUT_CALL.to_owned()));
-        }
         if message.content.as_deref().is_some_and(|c| c.trim().is_empty()) {
             message.content = None;
         }
         let written_call = message.tool_calls.is_empty() && !self.run_written_calls(&mut message);
+        let bad_arguments = calls::unfit(&mut message, finish);
         unique_ids(&mut message, |id| self.conversation.has_call(id));
+        let spent = self.spent.sum();
+        self.spent.add(usage);
         if message.content.is_some() || !message.tool_calls.is_empty() {
             let meta = Meta { step: Some(step), usage, ..Meta::now() };
             self.record(Message::Assistant(message.clone()), &meta);
+            if let Some(usage) = &usage {
+                self.conversation.measured(usage);
+            }
         }
-        self.count(usage, &message);
         self.events.send(Event::Reply(message.clone()));
-        self.explain(finish);
-        Reply { message, bad_arguments, written_call }
+        self.tell_usage(&spent);
+        let settings = self.live.settings();
+        let filled_window =
+            finish == Finish::Length && budget::is_full(settings, self.filled(usage.as_ref()));
+        self.explain(finish, filled_window);
+        Reply { message, bad_arguments, written_call, filled_window }
     }
 
     /// Servers without a parser for their model's calls send them as text: makes calls of them where the settings say
     /// so, else tells the person. False when there were some and they will not run.
     fn run_written_calls(&mut self, message: &mut Assistant) -> bool {
         let Some(content) = message.content.as_deref() else { return true };
-        let names: Vec<String> = self.toolbox.names().map(str::to_owned).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = self.toolbox.names().collect();
         let calls = text_calls::find(content, &names);
         if calls.is_empty() {
             return true;
@@ -203,9 +240,9 @@ impl Agent {
         }
     }
 
-    fn explain(&self, finish: Finish) {
+    fn explain(&self, finish: Finish, filled_window: bool) {
         match finish {
-            Finish::Length if self.tokens() * 20 >= self.live.settings().context_window * 19 => {
+            Finish::Length if filled_window => {
                 self.events.warn("the reply was cut: the context window is full");
             }
             Finish::Length => {
@@ -229,10 +266,15 @@ impl Agent {
                 .iter()
                 .find(|(at, _)| *at == index)
                 .map(|(_, why)| why.as_str());
+            let spent = self.spent.sum();
             let result = self.run_call(call, bad, cancel).await;
-            self.record(Message::tool(&call.id, &result.content), &calls::meta(&result));
+            let meta = Meta { usage: self.spent.since(&spent), ..calls::meta(&result) };
+            self.record(Message::tool(&call.id, &result.content), &meta);
             let (id, name) = (call.id.clone(), call.function.name.clone());
             self.events.send(Event::ToolFinished { id, name, result });
+            if meta.usage.is_some() {
+                self.tell_usage(&spent);
+            }
             if cancel.is_cancelled() {
                 return Err(Stop::Interrupted);
             }
@@ -242,13 +284,13 @@ impl Agent {
 
     /// A message of the person enters the conversation.
     pub(super) fn hear(&mut self, text: String) {
-        self.events.send(Event::User(text.clone()));
-        self.record(Message::user(text), &Meta::now());
+        self.record(Message::user(text.as_str()), &Meta::now());
+        self.events.send(Event::User(text));
     }
 
     /// A message that autocode itself writes in the person's place.
     pub(super) fn hear_own(&mut self, text: &str) {
-        self.record(Message::user(text), &Meta::now());
+        self.record(Message::user(text), &Meta::own());
     }
 
     /// Answers calls that were left without a result, so that the history stays valid.
@@ -264,21 +306,17 @@ impl Agent {
         if let Err(error) = self.session.borrow_mut().append(&message, meta) {
             self.events.warn(error.to_string());
         }
-        self.conversation.push(message);
+        match message {
+            Message::User { content } if meta.own => self.conversation.push_own(content),
+            message => self.conversation.push(message),
+        }
     }
 
-    /// Updates the counts after a model call.
-    fn count(&mut self, usage: Option<Usage>, reply: &Assistant) {
-        if let Some(usage) = usage {
-            let sent_back = self.live.settings().keep_reasoning
-                || !reply.reasoning.reasoning_details.is_empty();
-            let unsent = if sent_back { 0 } else { usage.reasoning };
-            self.conversation.measured((usage.prompt + usage.completion).saturating_sub(unsent));
-            self.spent.add(&usage);
-        }
+    /// Tells the figures after something was spent; the sum was `earlier` before.
+    pub(super) fn tell_usage(&self, earlier: &Usage) {
         self.events.send(Event::Usage {
-            step: usage,
-            session: self.spent,
+            step: self.spent.since(earlier),
+            session: self.spent.sum(),
             context: self.tokens(),
             window: self.live.settings().context_window,
         });
@@ -287,5 +325,38 @@ impl Agent {
     /// Tokens now in context.
     pub(super) fn tokens(&self) -> u64 {
         self.conversation.tokens(self.live.system().len() + self.toolbox.schemas().len())
+    }
+
+    /// Tokens that were in the window when the reply ended, thinking included.
+    fn filled(&self, usage: Option<&Usage>) -> u64 {
+        usage.map_or_else(|| self.tokens(), |usage| usage.prompt + usage.completion)
+    }
+}
+
+impl Reply {
+    /// Whether it neither says nor calls anything.
+    fn is_empty(&self) -> bool {
+        self.message.tool_calls.is_empty() && self.message.content.is_none()
+    }
+}
+
+impl Unusable {
+    /// Counts `reply`; too many in a row end the turn.
+    fn judge(&mut self, reply: &Reply) -> Result<(), Stop> {
+        let is_empty = reply.is_empty();
+        let is_unusable = is_empty || reply.filled_window || !reply.bad_arguments.is_empty();
+        self.count = if is_unusable { self.count + 1 } else { 0 };
+        self.empty = if is_empty { self.empty + 1 } else { 0 };
+        if self.empty == EMPTY_REPLIES {
+            return Err(Stop::Failed(format!(
+                "the model sent {EMPTY_REPLIES} empty replies in a row"
+            )));
+        }
+        if self.count == UNUSABLE_REPLIES {
+            return Err(Stop::Failed(format!(
+                "the model sent {UNUSABLE_REPLIES} replies in a row that were empty, cut, or calls with malformed arguments"
+            )));
+        }
+        Ok(())
     }
 }

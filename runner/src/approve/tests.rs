@@ -332,6 +332,10 @@ fn whatever_writes_runs_or_hides_something_is_asked_about() {
         "cat <<'E'OF\nx\nEOF\nrm x\n'E'OF",
         "cat <<EOF\nx\n EOF\nrm x\nEOF",
         "cat <<-EOF\n\tx\n\tEOF\nrm x\nEOF",
+        "[ \"$(cat <<'EOF'\n$'a\nEOF\nrm x)\" = 'b' ]",
+        "echo \"$(rm x\"",
+        "echo \"a`rm x\"",
+        "echo a$(rm x' )'",
         "select x in a; do ls; done",
         "ls 99999999999999999999> x",
         "echo ~99999999999999999999",
@@ -498,6 +502,8 @@ fn git_is_not_asked_about_only_in_the_projects_own_repository() {
     assert!(!passes("repo/project/bare"));
     assert!(!passes("other"));
 }
+
+mod against_bash;
 
 mod any_text {
     use proptest::prelude::*;

@@ -141,14 +141,24 @@ impl Reader {
         quoted: bool,
         word: &mut Growing,
     ) -> Read<()> {
-        pieces.iter().try_for_each(|piece| self.piece(&piece.piece, quoted, word))
+        for (at, piece) in pieces.iter().enumerate() {
+            if let WordPiece::Text(text) = &piece.piece
+                && text.ends_with('$')
+                && !stays_a_dollar(pieces.get(at + 1))
+            {
+                // The parser found no end of what the dollar begins, and took it for text.
+                self.unclear("an expansion that is hard to read");
+            }
+            self.piece(&piece.piece, quoted, word)?;
+        }
+        Ok(())
     }
 
     fn piece(&mut self, piece: &WordPiece, quoted: bool, word: &mut Growing) -> Read<()> {
         match piece {
             WordPiece::Text(text) => {
-                if !quoted && text.contains(['(', ')', '`']) {
-                    self.unclear("a pattern");
+                if text.contains('`') || (!quoted && text.contains(['(', ')'])) {
+                    self.unclear("a pattern or substitution that is hard to read");
                 }
                 word.literal(text, quoted);
             }
@@ -215,6 +225,15 @@ impl Reader {
             Some(nested) => self.word(nested).map(drop),
             None => Ok(()),
         }
+    }
+}
+
+/// Whether a dollar sign before this piece stands for itself.
+fn stays_a_dollar(next: Option<&WordPieceWithSource>) -> bool {
+    match next.map(|next| &next.piece) {
+        None => true,
+        Some(WordPiece::Text(text)) => text.starts_with([' ', '\n', '.', ',', '/', ';']),
+        Some(_) => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The bytes of a request, as shared pieces.
 //!
-//! Source: OpenAI API reference, "Create chat completion". Invariants: only what is needed or configured is sent;
-//! `messages` comes last, so that a body without its closing `]}` is the beginning of the next one; the conversation is
+//! Source: OpenAI API reference, "Create chat completion". Invariants: only what is needed or configured is sent; a body
+//! up to the end of its messages is the beginning of the next one, and of one that forbids calls; the conversation is
 //! never copied; the length is known before the first byte goes out.
 
 use std::collections::VecDeque;
@@ -61,7 +61,12 @@ impl RequestBody {
         }
         body.pieces.push(text.into());
         body.pieces.push(request.messages.clone());
-        body.pieces.push(Bytes::from_static(b"]}"));
+        body.pieces.push(Bytes::from_static(b"]"));
+        if forbids_calls(request, &body.fields, quirks) {
+            body.fields.push("tool_choice".to_owned());
+            body.pieces.push(Bytes::from_static(b",\"tool_choice\":\"none\""));
+        }
+        body.pieces.push(Bytes::from_static(b"}"));
         body
     }
 
@@ -69,6 +74,12 @@ impl RequestBody {
     pub fn pieces(&self) -> Pieces {
         self.pieces.clone()
     }
+}
+
+/// Whether `tool_choice` is to be said. It comes last, where it leaves the bytes before it as they are without it.
+fn forbids_calls(request: &Request<'_>, fields: &[String], quirks: &Quirks) -> bool {
+    let refused = quirks.dropped.iter().any(|field| field == "tool_choice");
+    request.forbid_tools && !refused && fields.iter().any(|field| field == "tools")
 }
 
 /// The fields before `messages`: ours, then the person's, less what the server does not take.
@@ -87,15 +98,12 @@ fn fields(request: &Request<'_>, quirks: &Quirks) -> Vec<(String, Part)> {
     }
     if !request.tools.is_empty() {
         set("tools", Part::Raw(request.tools.clone()));
-        if request.forbid_tools {
-            set("tool_choice", Part::Json(json!("none")));
-        }
     }
-    for (name, value) in settings.extra_body.iter().filter(|(name, _)| *name != "messages") {
+    // A summary must not be turned into a call by a choice that is meant for the work.
+    let is_ours = |name: &str| name == "messages" || name == "tool_choice" && request.forbid_tools;
+    for (name, value) in settings.extra_body.iter().filter(|(name, _)| !is_ours(name)) {
         match (value, fields.iter_mut().find(|(known, _)| known == name)) {
             (Value::Null, _) => fields.retain(|(known, _)| known != name),
-            // A summary must not be turned into a call by a choice that is meant for the work.
-            (_, Some((known, _))) if known == "tool_choice" => {}
             (value, Some((_, part))) => *part = Part::Json(value.clone()),
             (value, None) => fields.push((name.clone(), Part::Json(value.clone()))),
         }
@@ -206,6 +214,32 @@ mod tests {
         let first = text(&RequestBody::new(&request(&settings, "1", "[]"), &quirks));
         let next = text(&RequestBody::new(&request(&settings, "1,2", "[]"), &quirks));
         assert!(next.starts_with(first.strip_suffix("]}").unwrap()));
+    }
+
+    #[test]
+    fn a_body_that_forbids_calls_begins_as_one_that_does_not() {
+        let settings = extra(json!({"tool_choice": "auto", "top_k": 3}));
+        let normal = Request { settings: &settings, ..request(&settings, "1", "[{}]") };
+        let forbidding = Request { forbid_tools: true, ..normal.clone() };
+        let last = text(&RequestBody::new(&forbidding, &Quirks::default()));
+        assert!(last.ends_with(r#"1],"tool_choice":"none"}"#), "{last}");
+        assert_eq!(last.matches("tool_choice").count(), 1, "{last}");
+
+        let settings = extra(json!({"top_k": 3}));
+        let [normal, forbidding] = [normal, forbidding].map(|request| {
+            let request = Request { settings: &settings, ..request };
+            text(&RequestBody::new(&request, &Quirks::default()))
+        });
+        assert!(forbidding.starts_with(normal.strip_suffix("}").unwrap()));
+
+        let refused = Quirks { dropped: vec!["tool_choice".to_owned()], ..Quirks::default() };
+        let request =
+            Request { settings: &settings, forbid_tools: true, ..request(&settings, "1", "[{}]") };
+        let body = RequestBody::new(&request, &refused);
+        assert!(
+            !text(&body).contains("tool_choice")
+                && !body.fields.contains(&"tool_choice".to_owned())
+        );
     }
 
     #[test]

@@ -148,4 +148,17 @@ impl Usage {
             *self.cost.get_or_insert(0.0) += cost;
         }
     }
+
+    /// What was added since these were the figures.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let cost = self.cost.map(|cost| cost - earlier.cost.unwrap_or(0.0));
+        Self {
+            prompt: self.prompt - earlier.prompt,
+            cached: self.cached - earlier.cached,
+            completion: self.completion - earlier.completion,
+            reasoning: self.reasoning - earlier.reasoning,
+            cost: cost.filter(|cost| *cost > 0.0),
+        }
+    }
 }

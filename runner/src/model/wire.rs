@@ -174,13 +174,16 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     if prompt.is_none() && completion.is_none() {
         return None;
     }
+    let prompt = prompt.unwrap_or(0);
+    let cached = number(counts.prompt_tokens_details.unwrap_or_default().cached_tokens)
+        .or_else(|| number(counts.prompt_cache_hit_tokens))
+        .or_else(|| number(counts.cached_tokens))
+        .or_else(|| number(counts.cache_read_input_tokens))
+        .unwrap_or(0);
     Some(Usage {
-        prompt: prompt.unwrap_or(0),
-        cached: number(counts.prompt_tokens_details.unwrap_or_default().cached_tokens)
-            .or_else(|| number(counts.prompt_cache_hit_tokens))
-            .or_else(|| number(counts.cached_tokens))
-            .or_else(|| number(counts.cache_read_input_tokens))
-            .unwrap_or(0),
+        // Anthropic counts what came from the cache apart; everybody else within.
+        prompt: if cached > prompt { prompt + cached } else { prompt },
+        cached,
         completion: completion.unwrap_or(0),
         reasoning: number(counts.completion_tokens_details.unwrap_or_default().reasoning_tokens)
             .unwrap_or(0),
@@ -266,6 +269,9 @@ mod tests {
             let expected = Usage { prompt: 9, cached: 4, completion: 3, reasoning: 2, cost: None };
             assert_eq!(usage(Some(&raw(json))), Some(expected), "{json}");
         }
+        let apart = r#"{"input_tokens":9,"output_tokens":3,"cache_read_input_tokens":400}"#;
+        let expected = Usage { prompt: 409, cached: 400, completion: 3, ..Usage::default() };
+        assert_eq!(usage(Some(&raw(apart))), Some(expected));
         assert_eq!(usage(Some(&raw("{}"))), None);
         assert_eq!(usage(Some(&raw("[]"))), None);
     }

@@ -1,13 +1,17 @@
 //! Whether the terminal's background is dark, asked of the terminal itself.
 //!
-//! The question goes out together with one that every terminal answers, so that silence about the
-//! colour is noticed at once. Invariants: the terminal's modes are put back before this returns,
-//! it never takes long, and it asks nothing where an answer could come late
-//! (over SSH) or would stop the process (in the background).
+//! The question goes out before anything is drawn, together with one that every terminal answers;
+//! a thread listens. Invariants: nobody waits for the answer longer than he says; while one may
+//! still come the terminal echoes nothing, so that it never shows up as text; its modes are put
+//! back at the end; nothing is asked where an answer could come too late (over SSH) or would stop
+//! the process (in the background).
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::process::getpgrp;
@@ -18,96 +22,106 @@ use crate::env::Env;
 
 /// The background's colour, then the device's attributes.
 const QUESTION: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
-/// How long an answer is waited for, in tenths of a second as terminals count.
+/// How long one read waits, in tenths of a second as terminals count.
 const PATIENCE: u8 = 1;
-/// When the conversation is over at the latest.
-const LIMIT: Duration = Duration::from_millis(200);
 const MAX_ANSWER: usize = 1024;
 
-/// A question on its way. Dropping it waits until the terminal's modes are as they were.
+/// A question on its way. Dropping it puts the terminal's modes back.
 #[derive(Debug)]
 pub struct Question {
-    answer: Option<Receiver<Option<bool>>>,
+    listener: Option<Listener>,
+}
+
+#[derive(Debug)]
+struct Listener {
+    answer: Receiver<Option<bool>>,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 impl Question {
-    /// Asks the controlling terminal in a thread of its own, unless the environment tells already.
+    /// Asks the controlling terminal, unless the environment tells already.
     #[must_use]
     pub fn ask(env: &Env) -> Self {
         let known = ["COLORFGBG", "SSH_CONNECTION", "SSH_TTY"];
-        if !color::can_redraw(env) || known.iter().any(|name| env.get(name).is_some()) {
-            return Self { answer: None };
-        }
-        let (sender, answer) = channel();
-        std::thread::spawn(move || _ = sender.send(ask()));
-        Self { answer: Some(answer) }
+        let pointless = known.iter().any(|name| env.get(name).is_some());
+        let quiet = (color::can_redraw(env) && !pointless).then(Quiet::terminal).flatten();
+        Self { listener: quiet.map(Listener::start) }
     }
 
     /// Whether the background is dark, if that is known within `wait`.
     pub fn is_dark(&mut self, wait: Duration) -> Option<bool> {
-        match self.answer.as_ref()?.recv_timeout(wait) {
-            Ok(dark) => {
-                self.answer = None;
-                dark
-            }
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                self.answer = None;
-                None
-            }
-        }
+        self.listener.as_ref()?.answer.recv_timeout(wait).ok().flatten()
     }
 }
 
 impl Drop for Question {
     fn drop(&mut self) {
-        if let Some(answer) = &self.answer {
-            let _ = answer.recv_timeout(LIMIT);
+        if let Some(listener) = self.listener.take() {
+            listener.stop.store(true, Ordering::Relaxed);
+            let _ = listener.thread.join();
         }
     }
 }
 
-/// Puts the modes back however the conversation ends.
-struct Modes<'a> {
-    terminal: &'a File,
+impl Listener {
+    fn start(mut terminal: Quiet) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, answer) = channel();
+        let thread = std::thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || terminal.listen(&stop, &sender)
+        });
+        Self { answer, stop, thread }
+    }
+}
+
+/// The controlling terminal, asked and without an echo until this is dropped.
+struct Quiet {
+    terminal: File,
     before: Termios,
+    answered: bool,
 }
 
-impl Drop for Modes<'_> {
-    fn drop(&mut self) {
-        let _ = termios::tcsetattr(self.terminal, OptionalActions::Now, &self.before);
-    }
-}
-
-fn ask() -> Option<bool> {
-    let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
-    if termios::tcgetpgrp(&terminal).ok()? != getpgrp() {
-        return None;
-    }
-    let before = termios::tcgetattr(&terminal).ok()?;
-    let mut quiet = before.clone();
-    quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
-    quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
-    quiet.special_codes[SpecialCodeIndex::VTIME] = PATIENCE;
-    let modes = Modes { terminal: &terminal, before };
-    termios::tcsetattr(&terminal, OptionalActions::Now, &quiet).ok()?;
-    (&terminal).write_all(QUESTION).ok()?;
-    let answer = listen(&terminal);
-    drop(modes);
-    is_dark(&answer)
-}
-
-/// What the terminal says until it has answered the second question or falls silent.
-fn listen(mut terminal: &File) -> Vec<u8> {
-    let mut answer = Vec::new();
-    let mut buffer = [0; 256];
-    while answer.len() < MAX_ANSWER && !is_complete(&answer) {
-        match terminal.read(&mut buffer) {
-            Ok(read @ 1..) => answer.extend_from_slice(&buffer[..read]),
-            _ => break,
+impl Quiet {
+    fn terminal() -> Option<Self> {
+        let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
+        if termios::tcgetpgrp(&terminal).ok()? != getpgrp() {
+            return None;
         }
+        let before = termios::tcgetattr(&terminal).ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 0;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = PATIENCE;
+        termios::tcsetattr(&terminal, OptionalActions::Now, &quiet).ok()?;
+        let asked = Self { terminal, before, answered: false };
+        (&asked.terminal).write_all(QUESTION).ok()?;
+        Some(asked)
     }
-    answer
+
+    /// Reads until both answers are in; they need not come in the order of the questions.
+    fn listen(&mut self, stop: &AtomicBool, sender: &Sender<Option<bool>>) {
+        let mut answer = Vec::new();
+        let mut buffer = [0; 256];
+        while answer.len() < MAX_ANSWER && !self.answered {
+            match self.terminal.read(&mut buffer) {
+                Ok(0) if stop.load(Ordering::Relaxed) => break,
+                Ok(read) => answer.extend_from_slice(&buffer[..read]),
+                Err(_) => break,
+            }
+            self.answered = is_dark(&answer).is_some() && is_complete(&answer);
+        }
+        let _ = sender.send(is_dark(&answer));
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // What was not read in time is thrown away rather than left to be shown.
+        let when = if self.answered { OptionalActions::Now } else { OptionalActions::Flush };
+        let _ = termios::tcsetattr(&self.terminal, when, &self.before);
+    }
 }
 
 /// Whether the device's attributes are in: `ESC [ ? … c`.
@@ -121,7 +135,8 @@ fn is_dark(answer: &[u8]) -> Option<bool> {
     let answer = String::from_utf8_lossy(answer);
     let (_, color) = answer.split_once("]11;rgb")?;
     let color = color.trim_start_matches('a').strip_prefix(':')?;
-    let end = color.find(|c: char| c != '/' && !c.is_ascii_hexdigit()).unwrap_or(color.len());
+    // Without its end the answer is not in yet.
+    let end = color.find(['\x07', '\x1b'])?;
     let mut parts = color[..end].split('/').map(|part| {
         let value = u32::from_str_radix(part, 16).ok()?;
         let most = 16u32.checked_pow(u32::try_from(part.len()).ok()?)?.checked_sub(1)?;
@@ -143,6 +158,7 @@ mod tests {
             ("\x1b]11;rgb:ffff/ffff/ffff\x07", Some(false)),
             ("\x1b]11;rgb:fd/f6/e3\x07", Some(false)),
             ("\x1b]11;rgba:1e1e/1e1e/2e2e/ffff\x07", Some(true)),
+            ("\x1b]11;rgb:0000/0000/00", None),
             ("\x1b[?62;22c", None),
             ("\x1b]11;rgb:zz/0/0\x07", None),
             ("", None),
@@ -166,7 +182,7 @@ mod tests {
             term.with("SSH_TTY", "/dev/pts/1"),
         ] {
             let mut question = Question::ask(&env);
-            assert!(question.answer.is_none());
+            assert!(question.listener.is_none());
             assert_eq!(question.is_dark(Duration::from_secs(9)), None);
         }
     }

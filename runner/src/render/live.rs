@@ -326,6 +326,11 @@ impl<W: Write> Drawing<'_, W> {
         let cells = usize::from(self.live.size.width);
         let contested = is_contested(row.text());
         if contested {
+            // A cluster that is drawn narrower than it is counted leaves old text standing.
+            let over_old = n < self.live.shown.len() || self.wipes;
+            if over_old && !self.live.wrapping {
+                self.out.push_str("\x1b[K");
+            }
             self.out.push_str(WRAP_OFF);
         }
         let place = Place { cell: width(&row.text()[..from]), width: cells };

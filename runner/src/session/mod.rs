@@ -225,10 +225,10 @@ impl Session {
     ///
     /// # Errors
     /// When that cannot be done; the file is then as it was.
-    pub fn replace(&mut self, messages: &[Message], meta: &Meta) -> Result<(), SessionError> {
+    pub fn replace(&mut self, messages: &[(Message, Meta)]) -> Result<(), SessionError> {
         let mut lines: Vec<Line> = self.title.iter().map(|title| Line::title(title)).collect();
         lines.extend(self.state.iter().map(|(key, value)| Line::state(key, value)));
-        lines.extend(messages.iter().map(|message| Line::message(message, meta)));
+        lines.extend(messages.iter().map(|(message, meta)| Line::message(message, meta)));
         let replaced = self.transcript.flush().and_then(|()| {
             archive::replace(&self.dir, &self.id, &lines).map(|()| self.transcript.replaced())
         });

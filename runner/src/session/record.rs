@@ -41,9 +41,12 @@ pub struct Meta {
     /// The step of its turn, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// Tokens of the reply.
+    /// Tokens spent on it: of a reply, its own; of a result, those that the tool spent; of a summary, all before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// A user message that autocode wrote in the person's place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
     /// How a tool call ended (`exit 1`, `timed out`), if not well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -56,6 +59,11 @@ impl Meta {
     /// Nothing but the time, which is now.
     pub fn now() -> Self {
         Self { time: Some(Timestamp::now()), ..Self::default() }
+    }
+
+    /// The same of words that autocode writes in the person's place.
+    pub fn own() -> Self {
+        Self { own: true, ..Self::now() }
     }
 }
 
@@ -339,6 +347,7 @@ mod tests {
             time: Some("2026-09-11T01:49:00.123Z".parse().unwrap()),
             step: Some(3),
             usage: Some(Usage { prompt: 10, completion: 2, cost: Some(0.5), ..Usage::default() }),
+            own: true,
             status: Some("exit 1".to_owned()),
             elapsed_ms: Some(12),
         };

@@ -75,6 +75,10 @@ struct Open {
 impl Repair {
     fn reply(&mut self, mut reply: Assistant, meta: Meta) {
         self.settle();
+        // No server takes a reply that neither says nor calls anything.
+        if reply.tool_calls.is_empty() && reply.content.as_deref().is_none_or(str::is_empty) {
+            return;
+        }
         for call in &mut reply.tool_calls {
             let written = call.id.clone();
             self.make_unique(call);

@@ -188,13 +188,16 @@ fn a_compacted_conversation_takes_the_place_of_the_archived_one() {
     say(&mut session, "b");
     session.set_state("k", "v").unwrap();
     let before = fs::read(session.path()).unwrap();
-    session.replace(&messages(&["summary", "b"]), &Meta::now()).unwrap();
+    let kept = |texts: &[&str]| -> Vec<(Message, Meta)> {
+        messages(texts).into_iter().map(|message| (message, Meta::own())).collect()
+    };
+    session.replace(&kept(&["summary", "b"])).unwrap();
     say(&mut session, "c");
     let id = session.id().to_owned();
     let archived = archived(&place.project, &id);
     assert_eq!(archived.len(), 1);
     assert_eq!(fs::read(&archived[0]).unwrap(), before);
-    session.replace(&messages(&["shorter"]), &Meta::now()).unwrap();
+    session.replace(&kept(&["shorter"])).unwrap();
     say(&mut session, "d");
     drop(session);
     assert_eq!(super::archived(&place.project, &id).len(), 2);

@@ -6,6 +6,7 @@
 pub mod backend;
 pub mod models;
 pub mod providers;
+pub mod question;
 pub mod terminal;
 pub mod wizard;
 
@@ -17,7 +18,8 @@ use crate::env::Env;
 use crate::files;
 use crate::project::Project;
 use models::Listed;
-use wizard::{Endpoint, Failure, Line, Need, Question, Wizard};
+use question::{Endpoint, Failure, Line, Need, Question};
+use wizard::Wizard;
 
 /// What setup needs of the model client.
 pub trait Backend {

@@ -8,7 +8,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, rea
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 use super::Terminal;
-use super::wizard::{Line, Question};
+use super::question::{Line, Question};
 use crate::plain::visible;
 
 /// The terminal that the process runs in.

@@ -96,7 +96,7 @@ fn command(env: &Env, program: &Path) -> Command {
     command
 }
 
-/// The program `name` on `PATH`.
+/// The program `name` on `PATH`, or at its own place if `name` is an absolute path.
 pub(super) fn find(env: &Env, name: &str) -> Option<PathBuf> {
     let dirs: Vec<PathBuf> = std::env::split_paths(OsStr::new(env.get("PATH")?)).collect();
     dirs.into_iter().map(|dir| dir.join(name)).find(|path| is_program(path))
@@ -109,22 +109,14 @@ fn is_program(path: &Path) -> bool {
 
 /// Whether Rust's standard library for tools is installed.
 pub(super) fn has_wasm_target(env: &Env) -> bool {
-    let rustc = match env.get("RUSTC") {
-        Some(rustc) => PathBuf::from(rustc),
-        None => PathBuf::from("rustc"),
-    };
-    let Some(rustc) =
-        (if rustc.is_absolute() { Some(rustc) } else { find(env, &rustc.to_string_lossy()) })
-    else {
-        return false;
-    };
+    let Some(rustc) = find(env, env.get("RUSTC").unwrap_or("rustc")) else { return false };
     let mut probe = command(env, &rustc);
     probe.args(["--print", "target-libdir", "--target", RUST_TARGET]);
     let Ok(output) = probe.output() else { return false };
     let dir = String::from_utf8_lossy(&output.stdout);
     // The directory may be there without the library.
     let Ok(entries) = std::fs::read_dir(dir.trim()) else { return false };
-    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libcore"))
 }
 
 /// The beginning of a compiler's complaints, whole lines, with a word on what was left out.

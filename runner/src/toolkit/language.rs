@@ -96,7 +96,9 @@ impl Language {
                 ("tool.ts", example!("codepoints/tool.ts")),
                 ("autocode.ts", example!("codepoints/autocode.ts")),
             ],
-            Self::Python => &[("tool.py", example!("pyoutline/tool.py"))],
+            Self::Python => {
+                &[("tool.py", example!("pyoutline/tool.py")), (".gitignore", "__pycache__/\n")]
+            }
         }
     }
 

@@ -117,6 +117,12 @@ impl Blocks {
         self.below(above, text, Style::MUTED)
     }
 
+    /// A model call that failed and is repeated after `wait`.
+    pub fn retry(&self, reason: &str, wait: Duration) -> Vec<Line> {
+        let when = if wait.is_zero() { String::new() } else { format!(" in {}", elapsed(wait)) };
+        self.note(Level::Warning, &format!("{reason}; trying again{when}"))
+    }
+
     /// A note of autocode itself.
     pub fn note(&self, level: Level, text: &str) -> Vec<Line> {
         let (mark, ink) = match level {

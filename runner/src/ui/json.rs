@@ -24,20 +24,21 @@ pub fn write(out: &mut impl Write, event: &Event) -> io::Result<()> {
     out.flush()
 }
 
-/// The last event: status and exit code.
+/// The last event: status, exit code, and what the turn cost.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write_end(out: &mut impl Write, end: &TurnEnd, exit: Exit) -> io::Result<()> {
-    let value = match end {
-        TurnEnd::Answered(answer) => {
-            json!({"type": "end", "status": "answered", "exit": exit as u8, "answer": answer})
-        }
-        TurnEnd::Failed(error) => {
-            json!({"type": "end", "status": "failed", "exit": exit as u8, "error": error})
-        }
-        TurnEnd::Interrupted => json!({"type": "end", "status": "interrupted", "exit": exit as u8}),
+pub fn write_end(out: &mut impl Write, end: &TurnEnd, exit: Exit, spent: &Usage) -> io::Result<()> {
+    let (status, key, text) = match end {
+        TurnEnd::Answered(answer) => ("answered", "answer", Some(answer)),
+        TurnEnd::Failed(error) => ("failed", "error", Some(error)),
+        TurnEnd::Interrupted => ("interrupted", "", None),
     };
+    let mut value =
+        json!({"type": "end", "status": status, "exit": exit as u8, "usage": usage(spent)});
+    if let Some(text) = text {
+        value[key] = json!(text);
+    }
     writeln!(out, "{value}")?;
     out.flush()
 }
@@ -140,13 +141,13 @@ mod tests {
         let mut out = Vec::new();
         write(&mut out, &Event::Text("a\nb".into())).unwrap();
         write(&mut out, &Event::Compacting).unwrap();
-        write_end(&mut out, &TurnEnd::Interrupted, Exit::Interrupted).unwrap();
+        write_end(&mut out, &TurnEnd::Interrupted, Exit::Interrupted, &Usage::default()).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(
             text.lines().collect::<Vec<_>>(),
             [
                 r#"{"type":"text","text":"a\nb"}"#,
-                r#"{"type":"end","status":"interrupted","exit":130}"#
+                r#"{"type":"end","status":"interrupted","exit":130,"usage":{"prompt":0,"cached":0,"completion":0,"reasoning":0}}"#
             ]
         );
     }

@@ -38,15 +38,18 @@ pub async fn run_json(channel: Channel) -> Exit {
     let mut turn = Turn::new(channel);
     let mut out = io::stdout();
     let mut end = TurnEnd::Interrupted;
+    let mut spent = Usage::default();
     while let Some(event) = turn.next().await {
-        if let Event::TurnFinished(how) = &event {
-            end = how.clone();
+        match &event {
+            Event::TurnFinished(how) => end = how.clone(),
+            Event::Usage { step: Some(step), .. } => spent.add(step),
+            _ => {}
         }
         // A reader that has gone away does not stop the work.
         let _ = json::write(&mut out, &event);
     }
     let exit = exit_of(&end);
-    let _ = json::write_end(&mut out, &end, exit);
+    let _ = json::write_end(&mut out, &end, exit, &spent);
     exit
 }
 
@@ -160,10 +163,7 @@ impl Printer {
                 if let Some(view) = &mut self.view {
                     view.discard();
                 }
-                let wait = blocks::elapsed(wait);
-                self.trace(
-                    &self.blocks.note(Level::Warning, &format!("{reason}; trying again in {wait}")),
-                );
+                self.trace(&self.blocks.retry(&reason, wait));
             }
             Event::Reply(reply) => {
                 let shown = self.view.as_mut().is_some_and(ReplyView::finish);
@@ -182,7 +182,7 @@ impl Printer {
             Event::ToolFinished { result, .. } => self.trace(&self.blocks.result(&result)),
             Event::Tools(changes) => self.trace(&self.blocks.tools(&changes)),
             Event::Note { level, text } => self.trace(&self.blocks.note(level, &text)),
-            Event::Usage { session, .. } => self.spent = session,
+            Event::Usage { step: Some(step), .. } => self.spent.add(&step),
             Event::Compacting => {
                 self.trace(&self.blocks.note(Level::Info, "summarising the conversation …"))
             }
@@ -190,6 +190,7 @@ impl Printer {
             Event::TurnFinished(end) => self.end = Some(end),
             Event::Session { .. }
             | Event::User(_)
+            | Event::Usage { step: None, .. }
             | Event::Reasoning(_)
             | Event::ToolCallStarted(_)
             | Event::ToolProgress { .. }
@@ -221,14 +222,15 @@ impl Printer {
 
     fn finish(mut self) -> Exit {
         let end = self.end.take().unwrap_or(TurnEnd::Interrupted);
+        if let TurnEnd::Answered(answer) = &end
+            && !self.drawn
+            && write_answer(answer).is_err()
+        {
+            return Exit::Failed;
+        }
+        self.block(&[self.blocks.summary(self.steps, &self.spent, self.started.elapsed())]);
         match &end {
-            TurnEnd::Answered(answer) => {
-                if !self.drawn && write_answer(answer).is_err() {
-                    return Exit::Failed;
-                }
-                let summary = self.blocks.summary(self.steps, &self.spent, self.started.elapsed());
-                self.block(&[summary]);
-            }
+            TurnEnd::Answered(_) => {}
             TurnEnd::Failed(reason) => self.trace(&self.blocks.failure(reason)),
             TurnEnd::Interrupted => self.trace(&self.blocks.note(Level::Warning, "interrupted")),
         }

@@ -213,3 +213,133 @@ fn implement(
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn refused(options: Tokens, item: Tokens) -> String {
+        expand_tool(options, item).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_tool_is_named_after_its_item_in_snake_case() {
+        assert_eq!(snake("WordCount"), "word_count");
+        assert_eq!(snake("r#type"), "type");
+        assert_eq!(snake("already_snake2"), "already_snake2");
+    }
+
+    #[test]
+    fn what_cannot_be_a_tool_is_refused_with_the_reason() {
+        let none = Tokens::new;
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    fn f() {}
+                )
+            )
+            .contains("doc comment")
+        );
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    enum E {}
+                )
+            )
+            .contains("on a function or on a struct")
+        );
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    #[doc = "F"]
+                    async fn f() {}
+                )
+            )
+            .contains("ordinary function")
+        );
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    #[doc = "F"]
+                    fn f<T>(t: T) {}
+                )
+            )
+            .contains("concrete types")
+        );
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    #[doc = "F"]
+                    fn f(&self) {}
+                )
+            )
+            .contains("not a method")
+        );
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    #[doc = "F"]
+                    fn f((a, b): (u8, u8)) {}
+                )
+            )
+            .contains("plain name")
+        );
+        assert!(
+            refused(
+                none(),
+                quote!(
+                    #[doc = "F"]
+                    fn bash() {}
+                )
+            )
+            .contains("`bash` is taken")
+        );
+        assert!(
+            refused(
+                quote!(name = "No Good"),
+                quote!(
+                    #[doc = "F"]
+                    fn f() {}
+                )
+            )
+            .contains("lowercase letter")
+        );
+        assert!(
+            refused(
+                quote!(title = "x"),
+                quote!(
+                    #[doc = "F"]
+                    fn f() {}
+                )
+            )
+            .contains("expected `name")
+        );
+        assert!(
+            expand_args(
+                none(),
+                quote!(
+                    fn f() {}
+                )
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn documentation_is_joined_as_it_was_written() {
+        let item: syn::ItemFn = syn::parse_quote! {
+            /// One line.
+            ///
+            ///   - indented
+            fn f() {}
+        };
+        assert_eq!(docs(&item.attrs), "One line.\n\n  - indented");
+    }
+}

@@ -126,6 +126,23 @@ fn requests_share_one_connection() {
 }
 
 #[test]
+fn nothing_holds_the_conversation_once_the_reply_is_there() {
+    run(async {
+        let server = Server::start(vec![chunked(&[HI, STOP])]).await;
+        let (model, settings) = (model(), settings(server.url()));
+        let mut messages =
+            Bytes::from(format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(500_000)));
+        for _ in 0..3 {
+            let asking = Request { messages: messages.clone(), ..request(&settings) };
+            let cancel = CancellationToken::new();
+            model.complete(asking, &cancel, &mut |_| {}).await.unwrap();
+            // So it can grow in place: a step costs its own messages, not those of all before it.
+            messages = messages.try_into_mut().expect("still held").freeze();
+        }
+    });
+}
+
+#[test]
 fn localhost_is_found_without_asking_anyone() {
     run(async {
         let server = Server::start(vec![chunked(&[HI, STOP])]).await;

@@ -89,6 +89,17 @@ fn a_cluster_that_grows_is_written_again_whole() {
 }
 
 #[test]
+fn a_cluster_of_contested_width_leaves_nothing_of_what_was_there() {
+    let mut live = live();
+    live.update(&[], lines(&["xxxxxx", "-----"])).unwrap();
+    live.update(&[], lines(&["❤️ ab", "-----"])).unwrap();
+    let mut terminal = vt100::Parser::new(6.try_into().unwrap(), 12.try_into().unwrap(), 0);
+    terminal.process(&live.out);
+    assert!(!terminal.screen().contents().contains('x'));
+    assert!(written(&mut live).contains("\x1b[1G\x1b[K\x1b[?7l❤️\x1b[3G\x1b[K ab\x1b[?7h"));
+}
+
+#[test]
 fn the_live_region_is_never_taller_than_the_screen() {
     let mut live = live();
     let tall: Vec<_> = (0..20).map(|n| Line::of(&format!("row {n}"), Style::PLAIN)).collect();

@@ -13,7 +13,7 @@ pub(super) fn build(env: &Env, language: Language, source: &Path) -> Result<Vec<
     let module = scratch.path().join("tool.wasm");
     let (compiler, args) = match language {
         Language::C => c(env, source, &module)?,
-        Language::Zig => zig_build(env, source, &module, scratch.path())?,
+        Language::Zig => zig_build(env, &module)?,
         Language::AssemblyScript => assemblyscript(env, source, &module)?,
         Language::Python => python(env, &module)?,
         Language::JavaScript | Language::Rust => {
@@ -21,7 +21,8 @@ pub(super) fn build(env: &Env, language: Language, source: &Path) -> Result<Vec<
         }
     };
     let mut command = compiler.command(env, source);
-    command.args(args);
+    // Zig would leave a directory in the source.
+    command.args(args).env("ZIG_LOCAL_CACHE_DIR", env.cache_dir.join("zig"));
     compiler::compile(command)?;
     fs::read(&module).map_err(|error| ToolkitError::io("the compiler made no module", &error))
 }
@@ -72,15 +73,13 @@ fn c(env: &Env, source: &Path, module: &Path) -> Result<CommandLine> {
     Ok((compiler, line))
 }
 
-fn zig_build(env: &Env, source: &Path, module: &Path, scratch: &Path) -> Result<CommandLine> {
+fn zig_build(env: &Env, module: &Path) -> Result<CommandLine> {
     let compiler = zig(env).ok_or_else(|| missing("zig", "pip install ziglang"))?;
     let mut line = args(["build-exe", Language::Zig.entry(), "-target", "wasm32-freestanding"]);
-    line.extend(args(["-fno-entry", "-rdynamic", "-O", "ReleaseSmall", "-fstrip", "--cache-dir"]));
-    line.push(scratch.join("cache").into());
+    line.extend(args(["-fno-entry", "-rdynamic", "-O", "ReleaseSmall", "-fstrip"]));
     let mut emit = OsString::from("-femit-bin=");
     emit.push(module);
     line.push(emit);
-    debug_assert!(source.is_dir());
     Ok((compiler, line))
 }
 

@@ -348,7 +348,7 @@ fn bundled_tools_are_listed_and_installed_with_their_source() {
     let bench = Bench::new();
     let list = bench.tool("add").unwrap();
     assert!(list.contains("outline ") && list.contains("todo "), "{list}");
-    assert!(bench.tool("add nope").unwrap_err().1.contains("it has outline, todo"));
+    assert!(bench.tool("add nope").unwrap_err().1.contains("it has fetch, outline, search, todo"));
     bench.tool("add outline").unwrap();
     assert!(
         bench
@@ -395,4 +395,50 @@ fn the_help_teaches_a_tool_that_works() {
         "2 lines\n"
     );
     assert!(include_str!("../guide.txt").lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn search_finds_what_git_does_not_ignore() {
+    let bench = Bench::new();
+    bench.tool("add search").unwrap();
+    bench.write(".gitignore", "gone/\n");
+    bench.write("gone/a.rs", "fn needle() {}\n");
+    bench.write("src/a.rs", "// one\nfn needle() {}\n");
+    let found = bench.tool_args(&["run", "search", r#"{"pattern": "fn \\w+"}"#]).unwrap();
+    assert_eq!(found, "src/a.rs:2:fn needle() {}\n");
+    let (code, error) =
+        bench.tool_args(&["run", "search", r#"{"pattern": "x", "path": "/etc"}"#]).unwrap_err();
+    assert!(code == 1 && error.contains("/etc is outside of the project"), "{error}");
+}
+
+#[test]
+fn fetch_reads_a_page_from_a_granted_server_only() {
+    use std::io::Read;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let read = stream.read(&mut request).unwrap();
+        let page =
+            "<html><head><title>x</title></head><body><h1>Hello</h1><p>a &lt; b</p></body></html>";
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length:";
+        write!(stream, "{head} {}\r\n\r\n{page}", page.len()).unwrap();
+        String::from_utf8_lossy(&request[..read]).into_owned()
+    });
+    let bench = Bench::new();
+    let said = bench.tool("add fetch").unwrap();
+    assert!(
+        said.contains("it needs a grant, for example in .autocode/tools/fetch.grants.json"),
+        "{said}"
+    );
+    let arguments = format!(r#"{{"url": "http://{address}/page?q=1"}}"#);
+    let (code, error) = bench.tool_args(&["run", "fetch", &arguments]).unwrap_err();
+    assert!(code == 1 && error.contains("net") && error.contains("fetch.grants.json"), "{error}");
+    bench.write(".autocode/tools/fetch.grants.json", format!(r#"{{"net": ["{address}"]}}"#));
+    trust::grant(&Project::at(bench.dir.path()), &bench.env, Origin::Here).unwrap();
+    let page = bench.tool_args(&["run", "fetch", &arguments]).unwrap();
+    assert_eq!(page, "Hello\n\na < b\n");
+    assert!(server.join().unwrap().starts_with("GET /page?q=1 HTTP/1.1"));
 }

@@ -79,16 +79,15 @@ fn config(pooling: bool) -> Config {
             .table_elements(1 << 16)
             .max_core_instance_size(4 << 20)
             .max_component_instance_size(8 << 20)
-            .linear_memory_keep_resident(KEEP_RESIDENT)
-            .table_keep_resident(KEEP_RESIDENT)
-            .async_stack_keep_resident(KEEP_RESIDENT);
+            .table_keep_resident(KEEP_RESIDENT);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     }
     config
 }
 
-/// What a slot keeps mapped between calls: clearing it is cheaper than giving it back and faulting it in again.
-const KEEP_RESIDENT: usize = 64 << 10;
+/// What a table keeps mapped between calls: clearing it is cheaper than giving it back and faulting it in again. For a
+/// memory it is not: most languages put an untouched stack where it begins.
+const KEEP_RESIDENT: usize = 16 << 10;
 
 fn key(engine: &Engine) -> String {
     let mut hasher = DefaultHasher::new();
