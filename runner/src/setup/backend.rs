@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Backend;
 use super::models::Listed;
-use super::wizard::{Endpoint, Failure};
+use super::question::{Endpoint, Failure};
 use crate::config::Settings;
 use crate::env::Env;
 use crate::model::message::Message;
