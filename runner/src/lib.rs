@@ -3,9 +3,9 @@
 //! `ARCHITECTURE.md` beside this crate is the map of its modules.
 
 pub mod agent;
+pub mod approve;
 pub mod cli;
 pub mod commands;
-pub mod approve;
 pub mod config;
 pub mod demo;
 pub mod drift;
@@ -19,9 +19,9 @@ pub mod pristine;
 pub mod project;
 pub mod render;
 pub mod session;
+pub mod setup;
 pub mod start;
 pub mod toolkit;
-pub mod setup;
 pub mod tools;
 pub mod trust;
 pub mod ui;

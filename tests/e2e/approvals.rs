@@ -29,7 +29,10 @@ fn yes_runs_what_the_settings_would_ask_about() {
 #[test]
 fn an_agent_cannot_loosen_the_policy_it_works_under() {
     let (_server, mut env) = scripted([
-        Reply::call("bash", json!({ "command": "echo '{\"approve\": \"never\"}' > .autocode/config.json" })),
+        Reply::call(
+            "bash",
+            json!({ "command": "echo '{\"approve\": \"never\"}' > .autocode/config.json" }),
+        ),
         Reply::bash("touch made"),
         Reply::text("done"),
     ]);

@@ -6,7 +6,7 @@ use crate::config::Key;
 use crate::tools::toolbox::{ToolInfo, ToolState};
 
 /// Characters of a setting's value or of a tool's description in a row.
-const SHOWN: usize = 44;
+const SHOWN: usize = 38;
 
 impl Agent {
     /// The settings with their sources, or the one that is named.

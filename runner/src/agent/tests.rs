@@ -159,10 +159,8 @@ fn a_summary_at_the_persons_word_heeds_what_the_person_adds() {
 #[test]
 fn there_is_nothing_to_summarise_before_the_first_answer() {
     let served = serve(&[], vec![], vec![Input::Compact(String::new())]);
-    let events = &served.events;
-    assert!(
-        matches!(&events[1], Event::Note { level: Level::Info, text } if text.contains("nothing"))
-    );
+    let is_told = |event: &Event| matches!(event, Event::Note { level: Level::Info, text } if text.contains("nothing"));
+    assert!(served.events.iter().any(is_told));
     assert!(served.model.asked.borrow().is_empty());
 }
 

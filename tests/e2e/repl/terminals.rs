@@ -46,10 +46,11 @@ fn a_tiny_terminal_is_enough() {
     let pty = env.pty(Size::new(20, 5), []);
     prompt_shown(&pty);
     pty.enter("a message that is longer than the row");
-    pty.wait_for_text("Done, all of it.");
+    pty.wait_for_text("20 out");
     let screen = prompt_shown(&pty);
     assert!(screen.rows.iter().any(|row| is_prompt(row)));
-    assert!(pty.scrollback().contains("+44 lines"));
+    let all = pty.scrollback();
+    assert!(all.contains("+44 lines") && all.contains("Done, all of it."), "{all}");
 }
 
 #[test]

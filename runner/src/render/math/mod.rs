@@ -35,7 +35,7 @@ use tree::Node;
 
 /// One line of Unicode for inline maths. Unknown commands and broken input stay as written.
 pub fn inline(tex: &str) -> String {
-    match parse(tex) {
+    match readable(tex) {
         Some(nodes) => one_line(&nodes),
         None => as_written(tex),
     }
@@ -44,7 +44,7 @@ pub fn inline(tex: &str) -> String {
 /// Rows of display maths, two-dimensional, each at most `width` cells where possible; where the
 /// layout does not fit, every equation in one line, for the caller to wrap.
 pub fn display(tex: &str, width: usize) -> Vec<String> {
-    let Some(nodes) = parse(tex) else {
+    let Some(nodes) = readable(tex) else {
         let lines = tex.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
         return lines.map(as_written).collect();
     };
@@ -52,6 +52,12 @@ pub fn display(tex: &str, width: usize) -> Vec<String> {
         Ok(rows) => rows,
         Err(display::TooWide) => equations(&nodes),
     }
+}
+
+/// The formula, unless it holds what no formula does: what a control character does to the parser is nobody's wish.
+fn readable(tex: &str) -> Option<Vec<Node>> {
+    let is_stray = |c: char| c.is_control() && !c.is_whitespace();
+    if tex.chars().any(is_stray) { None } else { parse(tex) }
 }
 
 /// The lines of a formula that does not fit, each in one row.
@@ -107,10 +113,6 @@ fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
         return Cow::Borrowed(text);
     }
-    let shown = text.chars().map(|c| match c {
-        '\n' | '\t' | '\r' => ' ',
-        c if is_printable(c) => c,
-        _ => char::REPLACEMENT_CHARACTER,
-    });
-    Cow::Owned(shown.collect())
+    let one_row = text.replace(['\n', '\t', '\r'], " ");
+    Cow::Owned(super::sanitize(&one_row).into_owned())
 }
