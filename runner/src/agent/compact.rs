@@ -25,8 +25,8 @@ const EXTRACT: &str = "[The conversation so far became too long, and no summary 
 
 const REQUEST: &str = "[The newest message of the person, word for word:]";
 
-const STAYS: &str = "The person's newest message and your latest step (your last message and its tool results) stay word \
-     for word after the summary.";
+const STAYS: &str = "The person's newest message and your latest step (your last message and its tool results) need not \
+     be repeated: they stay word for word.";
 
 /// Values under these names that tools keep with the session are lists of what is to be done.
 const TASK_LISTS: [&str; 4] = ["todo", "todos", "tasks", "plan"];
@@ -64,9 +64,10 @@ impl Agent {
         &mut self,
         cancel: &CancellationToken,
     ) -> Result<(), ModelError> {
-        // The server's window is no larger than what it has just refused, whatever the settings say.
+        // The server's window is no larger than what it has just refused, whatever the settings say. Half of it, since
+        // text that overflows unforeseen has more tokens than its length tells.
         let refused = self.tokens().max(SMALLEST_WINDOW);
-        let window = refused.min(self.live.settings().context_window);
+        let window = refused.min(self.live.settings().context_window) / 2;
         match self.compact("", window, cancel).await {
             Err(error @ (ModelError::ContextFull(_) | ModelError::Rejected(_)))
                 if self.has_past() =>
@@ -111,7 +112,7 @@ impl Agent {
         self.events.send(Event::Compacting);
         let (before, spent) = (self.tokens(), self.spent.sum());
         if self.has_past() {
-            let mut ask = format!("{}\n\n{STAYS}", self.live.compact().trim_end());
+            let mut ask = format!("{STAYS}\n\n{}", self.live.compact().trim_end());
             if !instructions.is_empty() {
                 let _ = write!(ask, "\n\nThe person adds: {instructions}");
             }
