@@ -129,9 +129,14 @@ mod tests {
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = [0; 1024];
-            let n = stream.read(&mut request).unwrap();
-            assert!(request[..n].starts_with(b"GET /v1/models HTTP/1.0\r\n"));
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut piece = [0; 1024];
+                let n = stream.read(&mut piece).unwrap();
+                assert!(n > 0, "the request ends within its head");
+                request.extend_from_slice(&piece[..n]);
+            }
+            assert!(request.starts_with(b"GET /v1/models HTTP/1.0\r\n"));
             stream.write_all(reply.as_bytes()).unwrap();
         });
         format!("http://{address}/v1")

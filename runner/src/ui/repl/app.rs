@@ -80,9 +80,10 @@ impl App {
         mut events: UnboundedReceiver<Event>,
         mut files: UnboundedReceiver<Found>,
     ) -> io::Result<Exit> {
+        // Before the first picture: whoever sees the prompt may send a signal.
+        let mut signals = Signals::listen();
         self.draw()?;
         let mut keys = EventStream::new();
-        let mut signals = Signals::listen();
         let mut drawn = Instant::now();
         let mut changed = false;
         let exit = loop {
