@@ -120,10 +120,10 @@ fn last_exchange(messages: &[Message]) -> Option<Exchange> {
     let is_said = |m: &Message| matches!(m, Message::User { content } if !shell::is_ours(content));
     let at = messages.iter().rposition(is_said)?;
     let Message::User { content } = messages.get(at)? else { return None };
-    let answers = messages[at..].iter().filter_map(|message| match message {
+    let mut answers = messages[at..].iter().filter_map(|message| match message {
         Message::Assistant(reply) => reply.content.as_deref(),
         _ => None,
     });
-    let answer = answers.last().unwrap_or_default().to_owned();
+    let answer = answers.next_back().unwrap_or_default().to_owned();
     Some(Exchange { message: content.clone(), answer })
 }

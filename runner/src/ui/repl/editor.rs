@@ -56,14 +56,14 @@ impl Keys {
         let file = env.get("INPUTRC").map(|path| Path::new(path).to_owned());
         let file = file.or_else(|| env.home.as_ref().map(|home| home.join(".inputrc")));
         let text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
-        let mode = text.lines().filter_map(|line| {
+        let mut mode = text.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
             match (words.next(), words.next(), words.next()) {
                 (Some("set"), Some("editing-mode"), Some(mode)) => Some(mode.trim_matches('"')),
                 _ => None,
             }
         });
-        if mode.last() == Some("vi") { Self::Vi } else { Self::Emacs }
+        if mode.next_back() == Some("vi") { Self::Vi } else { Self::Emacs }
     }
 }
 
