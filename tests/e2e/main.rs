@@ -13,6 +13,7 @@ mod demo;
 mod endpoint;
 mod errors;
 mod faults;
+mod growth;
 mod headless;
 mod oneshot;
 mod quirks;
