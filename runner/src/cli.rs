@@ -14,7 +14,7 @@ use crate::toolkit::cli::ToolArgs;
 Examples:
   autocode                              start talking
   autocode \"fix the failing test\"       start with a message
-  autocode -p \"summarise this repo\"     one answer on stdout, the trace on stderr
+  autocode -p \"summarise this repo\"     one answer, alone on stdout
   git diff | autocode -p \"review this\"  piped input is appended to the message
   autocode --demo                       watch it work, without a model or a key
 
