@@ -49,8 +49,8 @@ pub fn run(env: &Env) -> Result<Exit> {
     }
     let watched = io::stdout().is_terminal();
     say(&format!(
-        "This is a demo: the model's words are scripted. The commands, the files, the tool it builds and what it\n\
-         gives are real, in {}.\n\n> {}\n",
+        "This is a demo: the model's words are scripted. The commands, the files, the\n\
+         tool it builds and what it gives are real. They are in\n{}\n\n> {}\n",
         dir.display(),
         TASK.trim_end()
     ));
@@ -76,7 +76,7 @@ pub fn run(env: &Env) -> Result<Exit> {
     };
     let exit = start::run_once(parts, TASK.trim_end().to_owned(), false, &env)?;
     say(&format!(
-        "\nThe project is still in {}: see .autocode/tools/ and .autocode/sessions/ there.",
+        "\nThe project stays, with .autocode/tools/ and .autocode/sessions/ in it:\n{}",
         dir.display()
     ));
     Ok(exit)

@@ -201,7 +201,8 @@ fn wanted_session(cli: &Cli, project: &Project, env: &Env, person: bool) -> Resu
         }
         Some("") => bail!("say which session: -r ID (in a terminal, -r lets you choose)"),
         Some(id) => id.to_owned(),
-        None => match session::latest(project).filter(|_| cli.continue_latest) {
+        None if !cli.continue_latest => return Ok(Some(Wanted::New)),
+        None => match session::latest(project) {
             Some(id) => id,
             None => return Ok(Some(Wanted::New)),
         },
