@@ -18,7 +18,7 @@ struct Bundled {
 enum Form {
     /// A script, installed with its source and built there.
     Script(&'static str),
-    /// A module that `example-tools/build.sh --bundle` made.
+    /// A module that `example-tools/build.sh --bundle` made and the build script deflated.
     Module(&'static [u8]),
 }
 
@@ -30,7 +30,7 @@ macro_rules! script {
 
 macro_rules! module {
     ($name:literal) => {
-        Form::Module(include_bytes!(concat!("../../../assets/tools/", $name, ".wasm")))
+        Form::Module(include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".wasm.deflate")))
     };
 }
 
@@ -97,8 +97,10 @@ impl Toolkit<'_> {
                 })?;
                 self.build_one(&name)?;
             }
-            Form::Module(module) => {
-                let prepared = self.prepare(module)?;
+            Form::Module(packed) => {
+                let module = miniz_oxide::inflate::decompress_to_vec(packed)
+                    .map_err(|error| ToolkitError::Failed(format!("{name}: {error}")))?;
+                let prepared = self.prepare(&module)?;
                 let path = self.install(&name, prepared)?;
                 let path = self.project.short(&path).to_string();
                 self.say(format_args!(
