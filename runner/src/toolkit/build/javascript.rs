@@ -28,7 +28,7 @@ fn module(script: &str, shown: &str) -> std::result::Result<Vec<u8>, javascript:
         return Err(javascript::JoinError::Empty);
     }
     let named = format!("{}\n//# sourceURL={shown}\n", script.trim_end());
-    javascript::join(javascript::ENGINE, &named)
+    javascript::join(javascript::engine(), &named)
 }
 
 /// Why a script does not load, beginning with the place as compilers name it, and with the line itself.

@@ -61,7 +61,7 @@ impl Bench {
 
     fn script_of(&self, name: &str) -> String {
         let module = fs::read(self.path(&format!(".autocode/tools/{name}.wasm"))).unwrap();
-        javascript::split(&module, javascript::ENGINE).unwrap().to_owned()
+        javascript::split(&module, javascript::engine()).unwrap().to_owned()
     }
 }
 

@@ -6,6 +6,7 @@
 //! on the shared engine.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::shared::SharedEngine;
 use thiserror::Error;
@@ -14,11 +15,27 @@ use wasmparser::{
     GlobalSectionReader, MemorySectionReader, Operator,
 };
 
-/// The engine, built from `runner/js-engine` by its `build.sh`.
-pub const ENGINE: &[u8] = include_bytes!("../../../../assets/js-engine.wasm");
+/// The engine, built from `runner/js-engine` by its `build.sh`; it travels packed.
+static ENGINE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/js-engine.wasm.deflate"));
+    // The build script packed it; a test unpacks it.
+    miniz_oxide::inflate::decompress_to_vec(packed).unwrap_or_default()
+});
+
+/// The engine's module.
+#[must_use]
+pub fn engine() -> &'static [u8] {
+    &ENGINE
+}
 
 /// The same, as the loader takes it: compiled once for all scripts.
-pub const SHARED: SharedEngine = SharedEngine { module: ENGINE, split };
+pub const SHARED: SharedEngine = SharedEngine { split: engine_and_script };
+
+fn engine_and_script(module: &[u8]) -> Option<(&'static [u8], &str)> {
+    // Most modules are none of ours, and then the engine stays packed.
+    memchr::memmem::find(module, SLOT_EXPORT.as_bytes())?;
+    Some((engine(), split(module, engine())?))
+}
 
 /// Longest script in bytes: the engine's slot without the length.
 pub const MAX_SCRIPT: usize = (1 << 20) - LENGTH_BYTES;
@@ -222,14 +239,14 @@ mod tests {
     #[test]
     fn a_script_comes_out_as_it_went_in() {
         for script in [SCRIPT, "x", &"// long\n".repeat(100_000), &"x".repeat(MAX_SCRIPT)] {
-            let module = join(ENGINE, script).unwrap();
-            assert_eq!(split(&module, ENGINE), Some(script));
+            let module = join(engine(), script).unwrap();
+            assert_eq!(split(&module, engine()), Some(script));
         }
     }
 
     #[test]
     fn the_join_is_a_valid_module_with_the_engine_s_imports_and_exports() {
-        let joined = join(ENGINE, SCRIPT).unwrap();
+        let joined = join(engine(), SCRIPT).unwrap();
         Validator::new().validate_all(&joined).unwrap();
         let outside = |module: &[u8]| -> Vec<String> {
             Parser::new(0)
@@ -241,43 +258,43 @@ mod tests {
                 })
                 .collect()
         };
-        assert_eq!(outside(&joined), outside(ENGINE));
-        assert!(joined.len() <= ENGINE.len() + SCRIPT.len() + 32);
+        assert_eq!(outside(&joined), outside(engine()));
+        assert!(joined.len() <= engine().len() + SCRIPT.len() + 32);
     }
 
     #[test]
     fn a_module_that_differs_anywhere_is_not_taken_for_a_join() {
-        let module = join(ENGINE, SCRIPT).unwrap();
-        assert_eq!(split(ENGINE, ENGINE), None);
-        assert_eq!(split(&module[..module.len() - 1], ENGINE), None);
+        let module = join(engine(), SCRIPT).unwrap();
+        assert_eq!(split(engine(), engine()), None);
+        assert_eq!(split(&module[..module.len() - 1], engine()), None);
         assert_eq!(
-            split(&[&module[..], &[0, 2, 1, b'x']].concat(), ENGINE),
+            split(&[&module[..], &[0, 2, 1, b'x']].concat(), engine()),
             None,
             "one more custom section"
         );
-        assert_eq!(split(b"", ENGINE), None);
-        assert_eq!(split(b"\0asm\x01\0\0\0", ENGINE), None);
+        assert_eq!(split(b"", engine()), None);
+        assert_eq!(split(b"\0asm\x01\0\0\0", engine()), None);
         for at in (8..module.len() - SCRIPT.len()).step_by(module.len() / 97) {
             let mut changed = module.clone();
             changed[at] ^= 1;
-            assert_eq!(split(&changed, ENGINE), None, "byte {at}");
+            assert_eq!(split(&changed, engine()), None, "byte {at}");
         }
         let mut lying = module.clone();
         let length = module.len() - SCRIPT.len() - LENGTH_BYTES;
         lying[length] += 1;
-        assert_eq!(split(&lying, ENGINE), None, "the length inside is another than the segment's");
+        assert_eq!(split(&lying, engine()), None, "the length inside is another than the segment's");
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert_eq!(join(ENGINE, ""), Err(JoinError::Empty));
+        assert_eq!(join(engine(), ""), Err(JoinError::Empty));
         assert_eq!(
-            join(ENGINE, &"x".repeat(MAX_SCRIPT + 1)),
+            join(engine(), &"x".repeat(MAX_SCRIPT + 1)),
             Err(JoinError::TooLong(MAX_SCRIPT + 1))
         );
         assert!(matches!(join(b"\0asm\x01\0\0\0", "x"), Err(JoinError::Engine(_))));
         assert!(matches!(join(b"garbage", "x"), Err(JoinError::Engine(_))));
-        assert!(matches!(join(&ENGINE[..ENGINE.len() / 2], "x"), Err(JoinError::Engine(_))));
+        assert!(matches!(join(&engine()[..engine().len() / 2], "x"), Err(JoinError::Engine(_))));
     }
 
     #[test]

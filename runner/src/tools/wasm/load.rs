@@ -280,14 +280,13 @@ impl Inner {
     }
 
     fn code(&self, bytes: &[u8], hash: ContentHash, report: Report<'_>) -> Result<Code, Broken> {
-        let script =
-            self.shared.and_then(|shared| Some((shared, (shared.split)(bytes, shared.module)?)));
-        let Some((shared, script)) = script else {
+        let parts = self.shared.and_then(|shared| (shared.split)(bytes));
+        let Some((module, script)) = parts else {
             return self.native(bytes, hash, report).map(Code::Own);
         };
         let engine = self
             .engine
-            .get(|| self.native(shared.module, ContentHash::of(shared.module), &mut |_, _| {}))?;
+            .get(|| self.native(module, ContentHash::of(module), &mut |_, _| {}))?;
         report(Phase::Parse, format!("a script of {} bytes on the shared engine", script.len()));
         report(Phase::Link, "the engine's imports are met".into());
         Ok(Code::Script { engine, script: script.into() })

@@ -14,10 +14,9 @@ use super::host::State;
 /// An engine, and how a module made with it is recognised.
 #[derive(Clone, Copy)]
 pub struct SharedEngine {
-    /// The engine's module, before any script was put in.
-    pub module: &'static [u8],
-    /// The script in a module, if it is `module` (the second argument) with a script and nothing else.
-    pub split: for<'a, 'b> fn(&'a [u8], &'b [u8]) -> Option<&'a str>,
+    /// The engine's module, before any script was put in, and the script in this one, if it is the engine with a
+    /// script and nothing else.
+    pub split: for<'a> fn(&'a [u8]) -> Option<(&'static [u8], &'a str)>,
 }
 
 /// The code of a tool, ready to be instantiated.

@@ -1,5 +1,9 @@
 //! What a tool asks of the agent, with and without the grant.
 
+use std::sync::LazyLock;
+
+use std::sync::LazyLock;
+
 use autocode_tests::wat::assemble;
 
 use super::Fixture;
@@ -151,14 +155,16 @@ fn engine() -> Vec<u8> {
 }
 
 /// In this toy, a script is joined by appending it in a custom section's place: after the engine's bytes.
-fn split<'a>(module: &'a [u8], engine: &[u8]) -> Option<&'a str> {
-    std::str::from_utf8(module.strip_prefix(engine)?).ok()
+fn split(module: &[u8]) -> Option<(&'static [u8], &str)> {
+    Some((&ENGINE, std::str::from_utf8(module.strip_prefix(ENGINE.as_slice())?).ok()?))
 }
+
+static ENGINE: LazyLock<Vec<u8>> = LazyLock::new(engine);
 
 #[tokio::test]
 async fn scripts_share_one_compiled_engine() {
-    let module: &'static [u8] = engine().leak();
-    let shared = SharedEngine { module, split };
+    let module: &[u8] = &ENGINE;
+    let shared = SharedEngine { split };
     let mut fixture =
         Fixture::with(|env| Loader::new(&env.cache_dir, Compiler::InProcess, Some(shared)));
     for name in ["a", "b"] {
