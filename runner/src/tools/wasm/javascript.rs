@@ -282,7 +282,11 @@ mod tests {
         let mut lying = module.clone();
         let length = module.len() - SCRIPT.len() - LENGTH_BYTES;
         lying[length] += 1;
-        assert_eq!(split(&lying, engine()), None, "the length inside is another than the segment's");
+        assert_eq!(
+            split(&lying, engine()),
+            None,
+            "the length inside is another than the segment's"
+        );
     }
 
     #[test]

@@ -284,9 +284,8 @@ impl Inner {
         let Some((module, script)) = parts else {
             return self.native(bytes, hash, report).map(Code::Own);
         };
-        let engine = self
-            .engine
-            .get(|| self.native(module, ContentHash::of(module), &mut |_, _| {}))?;
+        let engine =
+            self.engine.get(|| self.native(module, ContentHash::of(module), &mut |_, _| {}))?;
         report(Phase::Parse, format!("a script of {} bytes on the shared engine", script.len()));
         report(Phase::Link, "the engine's imports are met".into());
         Ok(Code::Script { engine, script: script.into() })
