@@ -41,7 +41,7 @@ pub fn assess(project: &Project, env: &Env) -> Trust {
     if !project.home().exists() && !files::is_link(&project.home()) {
         return Trust::Nothing;
     }
-    if let Some(sentence) = leads_out(project) {
+    if let Some(sentence) = outside(project) {
         return Trust::Outside(sentence);
     }
     let store = Store::read(env);
@@ -88,7 +88,7 @@ fn vouches(entry: &Entry, repository: &Repository, project: &Project) -> bool {
 /// # Errors
 /// When `trusted.json` cannot be written, or the project leads out of itself.
 pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
-    if let Some(sentence) = leads_out(project) {
+    if let Some(sentence) = outside(project) {
         return Err(io::Error::other(sentence));
     }
     let entry = Entry {
@@ -129,7 +129,7 @@ pub fn list(env: &Env) -> Vec<Trusted> {
 }
 
 /// A sentence if `.autocode/`, or a directory in it that is read or written, is not below the project.
-fn leads_out(project: &Project) -> Option<String> {
+pub fn outside(project: &Project) -> Option<String> {
     let dirs = [
         project.home(),
         project.tools(),
