@@ -13,6 +13,7 @@ mod demo;
 mod endpoint;
 mod errors;
 mod faults;
+mod grants;
 mod growth;
 mod headless;
 mod oneshot;
