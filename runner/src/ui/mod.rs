@@ -2,6 +2,7 @@
 
 pub mod ask;
 mod blocks;
+mod canvas;
 mod json;
 mod marks;
 pub mod print;
