@@ -135,9 +135,10 @@ struct Printer {
 impl Printer {
     fn new(env: &Env) -> Self {
         let depth = color::depth(env, io::stderr().is_terminal());
+        let ascii = color::ascii_only(env);
         Self {
-            encoder: Encoder::new(depth, color::is_dark(env), false),
-            blocks: Blocks::plain(color::ascii_only(env)),
+            encoder: Encoder::new(depth, color::is_dark(env), false).ascii(ascii),
+            blocks: Blocks::plain(ascii),
             view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
             drawn: false,
             traced: false,
