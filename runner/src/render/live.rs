@@ -295,7 +295,9 @@ impl<W: Write> Drawing<'_, W> {
     /// Goes down from the row above and draws this one.
     fn next_row(&mut self, n: usize) {
         let old = self.live.shown.get(n);
-        let joined = n > 0 && self.rows[n - 1].soft && self.live.wrapping;
+        // What has no text does not make the terminal wrap.
+        let wraps = self.live.wrapping && !self.rows[n].text().is_empty();
+        let joined = n > 0 && self.rows[n - 1].soft && wraps;
         if old.is_some_and(|old| old.looks_like(self.rows[n])) && !joined {
             self.down();
             return;

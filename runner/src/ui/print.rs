@@ -164,7 +164,7 @@ impl Printer {
                 if let Some(view) = &mut self.view {
                     view.discard();
                 }
-                self.trace(&self.blocks.retry(&reason, wait));
+                self.trace(&self.blocks.retry(&reason, wait, false));
             }
             Event::Reply(reply) => {
                 let shown = self.view.as_mut().is_some_and(ReplyView::finish);

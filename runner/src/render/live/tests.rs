@@ -81,6 +81,15 @@ fn a_finished_row_that_fills_the_width_is_joined_with_the_next() {
 }
 
 #[test]
+fn a_row_without_text_is_not_joined_with_a_full_one() {
+    let mut live = live();
+    let mut full = Line::of("abcdefghijkl", Style::PLAIN);
+    full.soft = true;
+    live.update(&[], vec![full, Line::new(), Line::of("mn", Style::PLAIN)]).unwrap();
+    assert_eq!(screen(&live.out), ["abcdefghijkl", "", "mn"]);
+}
+
+#[test]
 fn a_cluster_that_grows_is_written_again_whole() {
     let mut live = live();
     live.update(&[], lines(&["e"])).unwrap();

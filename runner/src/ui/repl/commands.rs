@@ -20,7 +20,7 @@ pub(super) struct Entry {
 pub(super) const ENTRIES: &[Entry] = &[
     entry("help", "", "show this list"),
     entry("model", "[name]", "choose among the server's models"),
-    entry("config", "[key [value]]", "show settings and where they come from, or change one"),
+    entry("config", "[key [value]]", "show settings and their sources, or change one"),
     entry("tools", "", "what the agent can call"),
     entry("compact", "[what to keep]", "summarise the conversation now"),
     entry("new", "", "start a new session"),
