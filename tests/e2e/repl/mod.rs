@@ -2,6 +2,7 @@
 
 mod commands;
 mod conversation;
+mod reflow;
 mod screens;
 mod scrollback;
 mod sessions;
