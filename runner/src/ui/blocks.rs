@@ -313,11 +313,12 @@ fn ending(status: ToolStatus) -> Option<(String, Ink)> {
     })
 }
 
-/// A token count for people: `950`, `12.4k`, `1.2M`.
+/// A token count for people: `950`, `12.4k`, `128k`, `1.2M`.
 pub fn tokens(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        1_000..100_000 => format!("{:.1}k", count as f64 / 1e3),
+        100_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{:.1}M", count as f64 / 1e6),
     }
 }
@@ -407,7 +408,8 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
-        assert_eq!([tokens(950), tokens(12_400), tokens(1_200_000)], ["950", "12.4k", "1.2M"]);
+        let figures = [950, 12_400, 128_000, 1_200_000].map(tokens);
+        assert_eq!(figures, ["950", "12.4k", "128k", "1.2M"]);
         assert_eq!(elapsed(Duration::from_secs(200)), "3 min 20 s");
     }
 }

@@ -162,9 +162,11 @@ pub(super) fn help() -> String {
         ("Ctrl-R, Up", "earlier messages"),
         ("Ctrl-C", "interrupt; twice leaves"),
     ];
+    text.push('\n');
     for (key, help) in keys {
         let _ = writeln!(text, "{key:<24} {help}");
     }
+    text.push('\n');
     text.push_str("While it works, just type: Enter queues your message for the next step, Esc gives it back.");
     text
 }
