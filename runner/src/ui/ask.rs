@@ -20,10 +20,10 @@ pub enum Answer {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn trust(asked: &Asked, place: &str) -> io::Result<Answer> {
+pub fn trust(asked: &Asked, place: &str, ascii: bool) -> io::Result<Answer> {
     let mut out = io::stderr();
     writeln!(out, "{} has an .autocode/ that was not made here:\n", sanitize(place))?;
-    writeln!(out, "{}", sanitize(&asked.text()))?;
+    writeln!(out, "{}", super::sentence(&sanitize(&asked.text()), ascii))?;
     loop {
         write!(out, "Obey it from now on? [y]es, [n]o: work without it, [q]uit: ")?;
         out.flush()?;

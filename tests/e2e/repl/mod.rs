@@ -2,6 +2,8 @@
 
 mod commands;
 mod conversation;
+mod reflow;
+mod screens;
 mod scrollback;
 mod sessions;
 mod steering;
@@ -22,7 +24,7 @@ fn repl(env: &TestEnv) -> Pty {
 }
 
 /// Waits until a line can be typed and nothing is under way.
-fn prompt_shown(pty: &Pty) -> Screen {
+pub(crate) fn prompt_shown(pty: &Pty) -> Screen {
     pty.wait_for("a prompt", |screen| {
         is_idle(screen) && screen.rows.iter().any(|row| is_prompt(row))
     })
