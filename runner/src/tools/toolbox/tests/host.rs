@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use std::sync::LazyLock;
-
 use autocode_tests::wat::assemble;
 
 use super::Fixture;
