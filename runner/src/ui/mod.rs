@@ -3,6 +3,7 @@
 pub mod ask;
 mod blocks;
 mod json;
+pub mod log;
 mod marks;
 pub mod print;
 pub mod repl;
