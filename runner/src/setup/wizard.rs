@@ -367,14 +367,16 @@ impl<'a> Wizard<'a> {
         self.step = Step::Approve;
     }
 
-    fn settings(&self) -> Vec<(&'static str, Value)> {
-        let mut settings: Vec<(&'static str, Value)> = vec![
-            ("base_url", self.endpoint.base_url.as_str().into()),
-            ("api_key", self.stored_key.as_str().into()),
-            ("model", self.model.as_str().into()),
-            ("approve", self.approve.name().into()),
+    /// What is the default anyway is taken out of the file.
+    fn settings(&self) -> Vec<(&'static str, Option<Value>)> {
+        let approve = (self.approve != Approve::default()).then(|| self.approve.name().into());
+        let mut settings: Vec<(&'static str, Option<Value>)> = vec![
+            ("base_url", Some(self.endpoint.base_url.as_str().into())),
+            ("api_key", Some(self.stored_key.as_str().into())),
+            ("model", Some(self.model.as_str().into())),
+            ("approve", approve),
         ];
-        settings.extend(self.window.map(|window| ("context_window", window.into())));
+        settings.extend(self.window.map(|window| ("context_window", Some(window.into()))));
         settings
     }
 }
