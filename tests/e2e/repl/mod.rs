@@ -22,7 +22,7 @@ fn repl(env: &TestEnv) -> Pty {
 }
 
 /// Waits until a line can be typed and nothing is under way.
-fn prompt_shown(pty: &Pty) -> Screen {
+pub(crate) fn prompt_shown(pty: &Pty) -> Screen {
     pty.wait_for("a prompt", |screen| {
         is_idle(screen) && screen.rows.iter().any(|row| is_prompt(row))
     })
