@@ -161,7 +161,12 @@ pub(crate) fn run_once(parts: Parts, message: String, json: bool, env: &Env) -> 
 /// Whether the project's `.autocode/` is obeyed; `None` if the person would rather leave. A project whose state may not
 /// even be touched keeps it elsewhere.
 fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<(Project, bool)>> {
-    let trust = trust::assess(&project, env);
+    // Who trusts it anyway need not wait until everything in it was looked at.
+    let trust = match trust::outside(&project) {
+        Some(why) => Trust::Outside(why),
+        None if cli.trust => Trust::Trusted,
+        None => trust::assess(&project, env),
+    };
     Ok(match trust {
         Trust::Trusted => Some((project, true)),
         Trust::Nothing => {
@@ -172,7 +177,7 @@ fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<
             }
             Some((project, true))
         }
-        Trust::Untrusted(ref asked) | Trust::Changed(ref asked) if person && !cli.trust => {
+        Trust::Untrusted(ref asked) | Trust::Changed(ref asked) if person => {
             tell_broken_record(env);
             let known = matches!(trust, Trust::Changed(_));
             match ui::ask::trust(asked, &env.short(project.root()), known)? {
@@ -186,14 +191,12 @@ fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<
         }
         Trust::Untrusted(asked) | Trust::Changed(asked) => {
             tell_broken_record(env);
-            if !cli.trust {
-                let files = asked.summary();
-                complain(
-                    "note",
-                    &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"),
-                );
-            }
-            Some((project, cli.trust))
+            let files = asked.summary();
+            complain(
+                "note",
+                &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"),
+            );
+            Some((project, false))
         }
         Trust::Outside(why) => {
             complain("warning", &why);

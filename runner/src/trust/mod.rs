@@ -41,7 +41,7 @@ pub fn assess(project: &Project, env: &Env) -> Trust {
     if !project.home().exists() && !files::is_link(&project.home()) {
         return Trust::Nothing;
     }
-    if let Some(sentence) = leads_out(project) {
+    if let Some(sentence) = outside(project) {
         return Trust::Outside(sentence);
     }
     let store = Store::read(env);
@@ -89,7 +89,7 @@ fn vouches(entry: &Entry, repository: &Repository, project: &Project) -> bool {
 /// # Errors
 /// When `trusted.json` cannot be written, or the project leads out of itself.
 pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
-    if let Some(sentence) = leads_out(project) {
+    if let Some(sentence) = outside(project) {
         return Err(io::Error::other(sentence));
     }
     let entry = Entry {
@@ -137,14 +137,14 @@ pub fn list(env: &Env) -> Vec<Trusted> {
 
 /// `project`, its state kept elsewhere where its own may not even be touched.
 pub fn touchable(project: Project, env: &Env) -> Project {
-    match leads_out(&project) {
+    match outside(&project) {
         Some(_) => project.kept_at(env.cache_dir.join("untouchable")),
         None => project,
     }
 }
 
 /// A sentence if `.autocode/`, or a directory in it that is read or written, is not below the project.
-fn leads_out(project: &Project) -> Option<String> {
+pub fn outside(project: &Project) -> Option<String> {
     let dirs = [
         project.home(),
         project.tools(),

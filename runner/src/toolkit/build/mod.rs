@@ -4,6 +4,7 @@ mod javascript;
 mod native;
 mod rust;
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -113,7 +114,11 @@ impl Toolkit<'_> {
 }
 
 /// The beginning of a description, for a line of a list.
-pub(super) fn first_line(text: &str) -> &str {
+pub(super) fn first_line(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 100;
     let line = text.lines().next().unwrap_or_default();
-    line.char_indices().nth(100).map_or(line, |(end, _)| &line[..end])
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => Cow::Owned(format!("{}...", line[..end].trim_end())),
+        None => Cow::Borrowed(line),
+    }
 }
