@@ -117,7 +117,7 @@ impl Agent {
                     ".autocode/ has changes that were not made here ({files}); they are not obeyed until"
                 );
                 self.tell_held(
-                    &format!("{why} you approve them"),
+                    &format!("{why} you approve them (/trust)"),
                     &format!("{why} the person approves them"),
                     notices,
                 );

@@ -132,7 +132,8 @@ impl<'a> Wizard<'a> {
                 self.models = for_chat(models);
                 let count = self.models.len();
                 if count > 0 {
-                    self.lines.push(Line::Good(format!("{count} models")));
+                    let models = if count == 1 { "model" } else { "models" };
+                    self.lines.push(Line::Good(format!("{count} {models}")));
                 }
                 self.then_model();
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::blocks::elapsed;
+use super::blocks::{elapsed, spent_tokens};
 use super::json::usage;
 use super::marks::Marks;
 use super::reply::terminal_size;
@@ -84,7 +84,14 @@ impl<'a> List<'a> {
         }
         let mut lines = vec![head.clipped(self.width)];
         let mut day = None;
+        let mut noted = "";
         for entry in &log.entries {
+            match &entry.what {
+                What::Note(note) => noted = &note.text,
+                // The model was told in the same words.
+                What::Own(text) if inner(text) == noted => continue,
+                _ => {}
+            }
             let today = entry.time.map(|time| self.env.local(time).date());
             if today.is_some() && today != day {
                 day = today;
@@ -106,11 +113,12 @@ impl<'a> List<'a> {
             What::User(text) => {
                 self.rows(*time, "you", Style::PLAIN.bold(), &[(text, Style::PLAIN)])
             }
-            What::Own(text) => self.rows(*time, "autocode", muted, &[(text, muted)]),
-            What::Step { step, text, .. } => {
+            What::Own(text) => self.rows(*time, "autocode", muted, &[(inner(text), muted)]),
+            What::Step { step, text, usage } => {
                 let label = step.map_or_else(|| "step".to_owned(), |step| format!("step {step}"));
-                let text = text.as_deref().unwrap_or_default();
-                self.rows(*time, &label, Style::of(Ink::Accent), &[(text, Style::PLAIN)])
+                let spent = usage.as_ref().map(spent_tokens).unwrap_or_default();
+                let texts = [(text.as_deref().unwrap_or_default(), Style::PLAIN), (&spent, muted)];
+                self.rows(*time, &label, Style::of(Ink::Accent), &texts)
             }
             What::Call(call) => {
                 let ink =
@@ -188,6 +196,12 @@ impl<'a> List<'a> {
         }
         rows
     }
+}
+
+/// What autocode says of itself, without the brackets that set it off from the person's words.
+fn inner(text: &str) -> &str {
+    let inner = text.strip_prefix("[autocode: ").and_then(|text| text.strip_suffix(']'));
+    inner.unwrap_or(text)
 }
 
 /// What a call was to do: bash's command, else the arguments.
