@@ -14,6 +14,7 @@ use crate::approve::Offer;
 use crate::model::message::Usage;
 use crate::render::{self, ColorDepth, Ink, Line, Options, Style};
 use crate::tools::{ToolChange, ToolResult, ToolStatus};
+use crate::trust::Asked;
 
 /// Lines of a result that are shown before `… +N lines`.
 const PREVIEW_LINES: usize = 6;
@@ -202,6 +203,17 @@ impl Blocks {
             ToolChange::Grants(_, grants) => (format!("~ {who} may now: {grants}"), Ink::Warning),
         };
         self.fitted(&self.marks.sentence(&text), 2, Style::of(ink))
+    }
+
+    /// Files that came from elsewhere, with what is in them.
+    pub fn brought(&self, asked: &Asked) -> Vec<Line> {
+        let mut lines = self
+            .note(Level::Warning, "the agent's own files have changes that were not made here:");
+        for text in asked.text().lines() {
+            let ink = if text.starts_with(' ') { Ink::Code } else { Ink::Plain };
+            lines.extend(self.fitted(&format!("  {text}"), 4, Style::of(ink)));
+        }
+        lines
     }
 
     /// A compaction that is done.

@@ -9,6 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::{drift, files};
+
 use super::place::{self, ToolName};
 use super::{Language, Result, Toolkit, ToolkitError};
 
@@ -80,6 +82,10 @@ impl Toolkit<'_> {
             })
         })?;
         let path = self.install(name, prepared)?;
+        // What `--diff` compares with later.
+        if let Err(error) = drift::record_build(&self.project, name.as_str()) {
+            self.say(format_args!("the build was not noted: {}", files::reason(&error)));
+        }
         let path = self.project.short(&path).to_string();
         let size = place::size(module.len() as u64);
         let took = started.elapsed();
