@@ -97,7 +97,11 @@ impl Blocks {
         if let Some((word, ink)) = ending(result.status) {
             // bash's own text ends with the exit status already.
             if !matches!(result.status, ToolStatus::Exit(_)) || lines.len() > shown {
-                let text = format!("{word} after {}", elapsed(result.elapsed));
+                let refused = result.status == ToolStatus::Failed && result.elapsed.is_zero();
+                let text = match refused {
+                    true => "did not run".to_owned(),
+                    false => format!("{word} after {}", elapsed(result.elapsed)),
+                };
                 block.push(self.below(&block, &text, Style::of(ink)));
             }
         }
