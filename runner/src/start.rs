@@ -35,7 +35,8 @@ pub fn main() -> Exit {
 
 /// One line on standard error.
 fn complain(kind: &str, text: &str) {
-    let _ = writeln!(io::stderr(), "{kind}: {}", sanitize(text));
+    let text = ui::sentence(text, Env::from_process().is_ok_and(|env| color::ascii_only(&env)));
+    let _ = writeln!(io::stderr(), "{kind}: {}", sanitize(&text));
 }
 
 fn run(cli: &Cli) -> Result<Exit> {
@@ -131,7 +132,7 @@ fn run(cli: &Cli) -> Result<Exit> {
 /// The wizard.
 fn set_up(project: &Project, env: &Env) -> Result<Exit> {
     let colour = color::depth(env, io::stdout().is_terminal()) != ColorDepth::None;
-    let Some(mut console) = setup::terminal::Console::new(colour) else {
+    let Some(mut console) = setup::terminal::Console::new(colour, color::ascii_only(env)) else {
         bail!(setup::without_terminal(project, env));
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -180,7 +181,8 @@ fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<
         Trust::Untrusted(ref asked) | Trust::Changed(ref asked) if person => {
             tell_broken_record(env);
             let known = matches!(trust, Trust::Changed(_));
-            match ui::ask::trust(asked, &env.short(project.root()), known)? {
+            let place = env.short(project.root());
+            match ui::ask::trust(asked, &place, known, color::ascii_only(env))? {
                 ui::ask::Answer::Yes => {
                     trust::grant(&project, env, Origin::Approved)?;
                     Some((project, true))

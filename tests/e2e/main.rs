@@ -15,6 +15,7 @@ mod demo;
 mod endpoint;
 mod errors;
 mod faults;
+mod grants;
 mod growth;
 mod headless;
 mod log;

@@ -1,5 +1,6 @@
 //! Every command of the README does what it says.
 
+use autocode_tests::pty::Size;
 use autocode_tests::{Reply, TestEnv};
 
 use crate::{AUTOCODE, scripted};
@@ -70,4 +71,20 @@ fn drift_is_shown_and_undone() {
     reset.require(reset.code == Some(0) && reset.stdout.contains("prev"), "where the old one is");
     let diff = env.cmd(["--diff"]).run();
     diff.require(diff.code == Some(0) && diff.stdout.is_empty(), "no drift");
+}
+
+#[test]
+fn every_command_of_the_prompt_is_listed_once() {
+    let (_server, env) = scripted([]);
+    let pty = env.pty(Size::new(120, 40), []);
+    crate::repl::prompt_shown(&pty);
+    pty.enter("/help");
+    let screen = pty.wait_for_text("While it works, just type");
+    let rows = screen.rows.iter().filter(|row| row.starts_with('/'));
+    let calls: Vec<&str> = rows.map(|row| row.split("  ").next().unwrap()).collect();
+    assert!(calls.len() > 10, "{}", screen.text());
+    for call in &calls {
+        assert_eq!(README.matches(&format!("\n| `{call}` |")).count(), 1, "{call}");
+    }
+    assert_eq!(README.matches("\n| `/").count(), calls.len());
 }

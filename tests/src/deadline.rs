@@ -5,6 +5,9 @@
 use std::sync::{Condvar, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+/// How long a program has to end when it was told to.
+pub(crate) const GRACE: Duration = Duration::from_secs(3);
+
 /// The limit of every wait; `AUTOCODE_TEST_DEADLINE` overrides it, in seconds.
 pub(crate) fn limit() -> Duration {
     static LIMIT: OnceLock<Duration> = OnceLock::new();

@@ -236,8 +236,15 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.shared.state.lock().is_ok_and(|state| state.status.is_none()) {
-            let _ = kill_process_group(self.pid, Signal::KILL);
+        for signal in [Signal::TERM, Signal::KILL] {
+            let Ok(state) = self.shared.state.lock() else { return };
+            if state.status.is_some() {
+                return;
+            }
+            // A killed program leaves the commands behind that it was running.
+            let _ = kill_process_group(self.pid, signal);
+            let left = |state: &mut State| state.status.is_none();
+            let _ = self.shared.changed.wait_timeout_while(state, deadline::GRACE, left);
         }
     }
 }

@@ -22,6 +22,7 @@ pub struct TestEnv {
     root: PathBuf,
     _dir: TempDir,
     binary: PathBuf,
+    project: PathBuf,
     vars: BTreeMap<OsString, OsString>,
 }
 
@@ -31,7 +32,8 @@ impl TestEnv {
         let dir = tempfile::Builder::new().prefix("autocode-test-").tempdir().unwrap();
         // Without symlinks, so that paths in output compare equal to ours.
         let root = dir.path().canonicalize().unwrap();
-        let mut env = Self { root, _dir: dir, binary: binary.into(), vars: BTreeMap::new() };
+        let (project, vars) = (root.join("project"), BTreeMap::new());
+        let mut env = Self { root, _dir: dir, binary: binary.into(), project, vars };
         for place in ["project", "home", "tmp"] {
             std::fs::create_dir_all(env.path(place)).unwrap();
         }
@@ -81,9 +83,16 @@ impl TestEnv {
         self
     }
 
+    /// Moves the project into the home, where it reads `~/NAME` on every machine.
+    pub fn at_home(&mut self, name: &str) -> &mut Self {
+        self.project = self.home().join(name);
+        std::fs::create_dir_all(&self.project).unwrap();
+        self
+    }
+
     /// The project's directory.
     pub fn project(&self) -> PathBuf {
-        self.path("project")
+        self.project.clone()
     }
 
     /// The user's home.
@@ -105,8 +114,18 @@ impl TestEnv {
 
     /// The binary in a terminal.
     pub fn pty<'a>(&self, size: Size, arguments: impl IntoIterator<Item = &'a str>) -> Pty {
+        self.program_in_pty(&self.binary, size, arguments)
+    }
+
+    /// Any program in a terminal, with this project's directory and variables.
+    pub fn program_in_pty<'a>(
+        &self,
+        program: &Path,
+        size: Size,
+        arguments: impl IntoIterator<Item = &'a str>,
+    ) -> Pty {
         let arguments: Vec<&str> = arguments.into_iter().collect();
-        Pty::spawn(&self.binary, &arguments, &self.project(), &self.vars, size)
+        Pty::spawn(program, &arguments, &self.project(), &self.vars, size)
     }
 
     /// Writes a file of the project; directories are made.

@@ -16,6 +16,7 @@ use super::subagent::Subagent;
 use crate::config::Settings;
 use crate::model::message::{Assistant, ToolCall};
 use crate::model::{Finish, Model, Request, sanitize_arguments};
+use crate::project::Project;
 use crate::session::{Meta, Note, Session};
 use crate::tools::bash::Bash;
 use crate::tools::toolbox::Toolbox;
@@ -33,6 +34,9 @@ const CUT_CALL: &str = "The reply was cut at its length limit within this call, 
 pub(super) struct Workshop<'a> {
     pub(super) settings: &'a Settings,
     pub(super) system: &'a str,
+    /// The instructions for a summary.
+    pub(super) compact: &'a str,
+    pub(super) project: &'a Project,
     pub(super) model: &'a dyn Model,
     pub(super) toolbox: &'a Toolbox,
     pub(super) bash: &'a Bash,
@@ -64,9 +68,20 @@ impl Agent {
             arguments: call.function.arguments.clone(),
             cwd: self.bash.cwd(),
         });
-        let workshop = Workshop {
+        self.workshop(&call.id, cancel).run(name, &call.function.arguments).await
+    }
+
+    /// What the call of this id runs with.
+    pub(super) fn workshop<'a>(
+        &'a self,
+        call_id: &'a str,
+        cancel: &'a CancellationToken,
+    ) -> Workshop<'a> {
+        Workshop {
             settings: self.live.settings(),
             system: self.live.system(),
+            compact: self.live.compact(),
+            project: &self.project,
             model: &*self.model,
             toolbox: &self.toolbox,
             bash: &self.bash,
@@ -75,10 +90,9 @@ impl Agent {
             spent: &self.spent,
             events: &self.events,
             cancel,
-            call_id: &call.id,
+            call_id,
             depth: 0,
-        };
-        workshop.run(name, &call.function.arguments).await
+        }
     }
 }
 

@@ -11,21 +11,23 @@ use tokio_util::sync::CancellationToken;
 use super::conversation::Conversation;
 use super::event::Event;
 use super::plain::plain;
+use super::summary::Summariser;
 use super::turn::Stop;
 use super::{Agent, budget, files, keep};
+use crate::config::Settings;
 use crate::model::ModelError;
 use crate::model::message::Message;
 use crate::session::Meta;
 use crate::tools::out::OutDir;
 
-const SUMMARY: &str = "[The conversation so far was replaced by your summary of it:]";
+pub(super) const SUMMARY: &str = "[The conversation so far was replaced by your summary of it:]";
 
-const EXTRACT: &str = "[The conversation so far became too long, and no summary of it could be made. This is what is left \
+pub(super) const EXTRACT: &str = "[The conversation so far became too long, and no summary of it could be made. This is what is left \
      of it, shortened:]";
 
-const REQUEST: &str = "[The newest message of the person, word for word:]";
+pub(super) const REQUEST: &str = "[The newest message of the person, word for word:]";
 
-const STAYS: &str = "The person's newest message and your latest step (your last message and its tool results) need not \
+pub(super) const STAYS: &str = "The person's newest message and your latest step (your last message and its tool results) need not \
      be repeated: they stay word for word.";
 
 /// Values under these names that tools keep with the session are lists of what is to be done.
@@ -33,6 +35,12 @@ const TASK_LISTS: [&str; 4] = ["todo", "todos", "tasks", "plan"];
 
 /// No model in use has a smaller one, in tokens; a server's overflow that comes earlier is not to be taken literally.
 const SMALLEST_WINDOW: u64 = 2048;
+
+/// The window to make room for when a server has refused so many tokens. It is no larger than what was refused, whatever
+/// the settings say; half of it, since text that overflows unforeseen has more tokens than its length tells.
+pub(super) fn window_after(refused: u64, settings: &Settings) -> u64 {
+    refused.max(SMALLEST_WINDOW).min(settings.context_window) / 2
+}
 
 /// Longest such list that is carried, in bytes.
 const LONGEST_LIST: usize = 4000;
@@ -64,10 +72,7 @@ impl Agent {
         &mut self,
         cancel: &CancellationToken,
     ) -> Result<(), ModelError> {
-        // The server's window is no larger than what it has just refused, whatever the settings say. Half of it, since
-        // text that overflows unforeseen has more tokens than its length tells.
-        let refused = self.tokens().max(SMALLEST_WINDOW);
-        let window = refused.min(self.live.settings().context_window) / 2;
+        let window = window_after(self.tokens(), self.live.settings());
         match self.compact("", window, cancel).await {
             Err(error @ (ModelError::ContextFull(_) | ModelError::Rejected(_)))
                 if self.has_past() =>
@@ -116,7 +121,11 @@ impl Agent {
             if !instructions.is_empty() {
                 let _ = write!(ask, "\n\nThe person adds: {instructions}");
             }
-            let summary = self.summarise(&ask, window, cancel).await;
+            let workshop = self.workshop("", cancel);
+            let relay = |event| self.relay(event);
+            let summariser =
+                Summariser { workshop, conversation: &self.conversation, relay: &relay };
+            let summary = summariser.summarise(&ask, window).await;
             self.tell_usage(&spent);
             self.go_on_with(&format!("{SUMMARY}\n\n{}", summary?), window);
         } else if !self.cut_waiting(window) {

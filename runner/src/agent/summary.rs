@@ -5,11 +5,11 @@
 //! call, shorter and shorter until it fits. Invariant: a bounded number of requests, whatever the server does.
 
 use bytes::Bytes;
-use tokio_util::sync::CancellationToken;
 
+use super::budget;
+use super::calls::Workshop;
 use super::conversation::Conversation;
 use super::plain::plain;
-use super::{Agent, budget};
 use crate::model::message::Message;
 use crate::model::{Completion, Finish, ModelError, ModelEvent, Request, text_calls};
 
@@ -25,42 +25,40 @@ enum Summary {
     None,
 }
 
-impl Agent {
+/// Whoever has a conversation that is to be summed up: the agent, or a sub-agent.
+pub(super) struct Summariser<'a> {
+    pub(super) workshop: Workshop<'a>,
+    pub(super) conversation: &'a Conversation,
+    /// Is told of further attempts.
+    pub(super) relay: &'a dyn Fn(ModelEvent),
+}
+
+impl Summariser<'_> {
     /// The summary that `ask` asks for, of a model whose window has so many tokens.
-    pub(super) async fn summarise(
-        &self,
-        ask: &str,
-        window: u64,
-        cancel: &CancellationToken,
-    ) -> Result<String, ModelError> {
+    pub(super) async fn summarise(&self, ask: &str, window: u64) -> Result<String, ModelError> {
         let request = Request {
-            settings: self.live.settings(),
-            system: self.live.system(),
+            settings: self.workshop.settings,
+            system: self.workshop.system,
             messages: self.conversation.wire_asking(ask),
-            tools: self.toolbox.schemas(),
+            tools: self.workshop.toolbox.schemas(),
             forbid_tools: true,
         };
         // With more room a cut summary may come whole.
-        let cut = match self.summary_of(request, cancel).await {
+        let cut = match self.summary_of(request).await {
             Ok(Summary::Whole(summary)) => return Ok(summary),
             Err(error @ (ModelError::Cancelled | ModelError::Unreachable(_))) => return Err(error),
             Ok(Summary::Cut(summary)) => Some(summary),
             // A server that refuses the form may still do it for a plain text.
             Ok(Summary::None) | Err(_) => None,
         };
-        match (self.summarise_plainly(ask, window, cancel).await, cut) {
+        match (self.summarise_plainly(ask, window).await, cut) {
             (Err(ModelError::Cancelled), _) => Err(ModelError::Cancelled),
             (Err(_), Some(cut)) => Ok(cut),
             (result, _) => result,
         }
     }
 
-    async fn summarise_plainly(
-        &self,
-        ask: &str,
-        window: u64,
-        cancel: &CancellationToken,
-    ) -> Result<String, ModelError> {
+    async fn summarise_plainly(&self, ask: &str, window: u64) -> Result<String, ModelError> {
         let history = self.conversation.cut().told;
         let whole = plain(history, usize::MAX).len();
         let mut room = whole.min(budget::plain(window));
@@ -71,13 +69,13 @@ impl Agent {
             let mut messages = Conversation::default();
             messages.push(Message::user(text));
             let request = Request {
-                settings: self.live.settings(),
+                settings: self.workshop.settings,
                 system: "",
                 messages: messages.wire(),
                 tools: Bytes::new(),
                 forbid_tools: false,
             };
-            match self.summary_of(request, cancel).await {
+            match self.summary_of(request).await {
                 Ok(Summary::Whole(summary) | Summary::Cut(summary)) => return Ok(summary),
                 Ok(Summary::None) => {
                     let what = "the model gave no summary, not even of a plain text";
@@ -91,22 +89,19 @@ impl Agent {
         Err(ModelError::ContextFull(format!("even a short extract of it is refused ({refusal})")))
     }
 
-    async fn summary_of(
-        &self,
-        request: Request<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Summary, ModelError> {
+    async fn summary_of(&self, request: Request<'_>) -> Result<Summary, ModelError> {
         let mut on_event = |event| {
             if matches!(event, ModelEvent::Retry { .. } | ModelEvent::Note(_)) {
-                self.relay(event);
+                (self.relay)(event);
             }
         };
+        let Workshop { model, cancel, spent, toolbox, .. } = self.workshop;
         let Completion { message, usage, finish } =
-            self.model.complete(request, cancel, &mut on_event).await?;
-        self.spent.add(usage);
+            model.complete(request, cancel, &mut on_event).await?;
+        spent.add(usage);
         let words = message.content.map(|c| c.trim().to_owned()).filter(|c| !c.is_empty());
         let is_call = |words: &str| {
-            let names: Vec<&str> = self.toolbox.names().collect();
+            let names: Vec<&str> = toolbox.names().collect();
             !text_calls::find(words, &names).is_empty()
         };
         Ok(match words {

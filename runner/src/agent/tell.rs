@@ -21,6 +21,10 @@ impl Agent {
         }
         let mut text = String::new();
         for (key, value, place) in self.live.loaded().rows() {
+            let value = match value.as_str() {
+                "null" | "\"\"" => "not set".to_owned(),
+                _ => value,
+            };
             match name {
                 Some(name) if name != key.name => {}
                 Some(_) => text = format!("{} = {value} · {place}\n{}", key.name, key.doc),

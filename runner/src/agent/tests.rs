@@ -55,11 +55,13 @@ struct Served {
     _dir: tempfile::TempDir,
 }
 
-/// Lets an agent serve `inputs` one after the other, with these replies.
-fn serve(settings: &[(&str, Value)], replies: Vec<Outcome>, inputs: Vec<Input>) -> Served {
-    let dir = tempfile::tempdir().unwrap();
-    let project = Project::at(dir.path());
-    let env = Env::at(dir.path());
+/// What an agent with these replies is put together from, and who gives them.
+fn parts(
+    project: &Project,
+    settings: &[(&str, Value)],
+    replies: Vec<Outcome>,
+) -> (Parts, Rc<Script>) {
+    let env = Env::at(project.root());
     let mut overrides = Overrides::default();
     overrides.set("model", "m".into()).unwrap();
     for (key, value) in settings {
@@ -67,10 +69,8 @@ fn serve(settings: &[(&str, Value)], replies: Vec<Outcome>, inputs: Vec<Input>) 
     }
     let (live, _) = Live::start(project.clone(), env.clone(), overrides, true).unwrap();
     let model = Rc::new(Script { replies: RefCell::new(replies.into()), ..Script::default() });
-    let (sender, receiver) = unbounded_channel();
-    let (events, mut seen) = unbounded_channel();
     let parts = Parts {
-        session: Session::create(&project, env.local_time()),
+        session: Session::create(project, env.local_time()),
         project: project.clone(),
         env,
         live,
@@ -78,6 +78,16 @@ fn serve(settings: &[(&str, Value)], replies: Vec<Outcome>, inputs: Vec<Input>) 
         loaded: Loaded::default(),
         max_steps: None,
     };
+    (parts, model)
+}
+
+/// Lets an agent serve `inputs` one after the other, with these replies.
+fn serve(settings: &[(&str, Value)], replies: Vec<Outcome>, inputs: Vec<Input>) -> Served {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::at(dir.path());
+    let (sender, receiver) = unbounded_channel();
+    let (events, mut seen) = unbounded_channel();
+    let (parts, model) = parts(&project, settings, replies);
     let agent = Agent::new(parts, receiver, Events::new(events), Interrupt::default());
     let front = async move {
         let mut told = Vec::new();
@@ -272,4 +282,60 @@ fn an_id_that_comes_again_is_made_unique() {
     let ids: Vec<&Value> = messages.iter().filter_map(|m| m.get("tool_call_id")).collect();
     assert_ne!(ids[0], ids[1]);
     assert_eq!(messages[3]["tool_calls"][0]["id"], *ids[1]);
+}
+
+/// What a sub-agent gives to the tool that asked for it.
+fn delegate(
+    settings: &[(&str, Value)],
+    replies: Vec<Outcome>,
+) -> (Result<String, String>, Rc<Script>) {
+    let dir = tempfile::tempdir().unwrap();
+    let (parts, model) = parts(&Project::at(dir.path()), settings, replies);
+    let agent = Agent::new(
+        parts,
+        unbounded_channel().1,
+        Events::new(unbounded_channel().0),
+        Interrupt::default(),
+    );
+    let cancel = CancellationToken::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let workshop = agent.workshop("call_0", &cancel);
+    (runtime.block_on(crate::tools::Host::agent(&workshop, "count the files")), model)
+}
+
+/// A command with about this many bytes of output.
+fn printing(bytes: usize) -> Outcome {
+    let arguments = serde_json::json!({ "command": format!("yes 1234567 | head -c {bytes}") });
+    let tool_calls = vec![ToolCall::new("call_0", "bash", arguments.to_string())];
+    reply(Assistant { tool_calls, ..Assistant::default() })
+}
+
+#[test]
+fn a_sub_agent_whose_window_is_full_goes_on_from_a_summary() {
+    let replies = vec![printing(6000), say("SUMMARY"), say("there are 3")];
+    let (answer, model) = delegate(&[("context_window", 2000.into())], replies);
+    assert_eq!(answer, Ok("there are 3".to_owned()));
+    assert!(model.asked.borrow()[1].1, "a summary is asked for without tools");
+    let after = model.messages(2);
+    let opening = after[0]["content"].as_str().unwrap();
+    assert!(opening.contains("SUMMARY") && opening.ends_with("count the files"), "{opening}");
+    let roles: Vec<&str> = after.iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool"]);
+    let result = after[2]["content"].as_str().unwrap();
+    assert!(result.len() < 2500 && result.starts_with("1234567"), "{} bytes", result.len());
+}
+
+#[test]
+fn a_sub_agent_that_the_server_has_no_room_for_says_so() {
+    let full = || Err(ModelError::ContextFull("too many tokens".to_owned()));
+    let (answer, _) = delegate(&[], vec![full()]);
+    assert!(answer.is_err_and(|why| why.contains("smaller task")));
+
+    let replies = vec![printing(6000), full(), say("SUMMARY"), say("there are 3")];
+    assert_eq!(delegate(&[], replies).0, Ok("there are 3".to_owned()));
+
+    let replies = vec![printing(6000), full(), say("SUMMARY"), full(), say("late")];
+    let (answer, model) = delegate(&[], replies);
+    assert!(answer.is_err_and(|why| why.contains("context is full (too many tokens)")));
+    assert_eq!(model.asked.borrow().len(), 4);
 }

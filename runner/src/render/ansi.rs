@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::color::ColorDepth;
+use super::options::Options;
 use super::style::{Ink, Line, Link, Style};
 use super::theme::{self, INKS};
 use super::width::{cluster_width, is_contested};
@@ -18,9 +19,17 @@ pub struct Encoder {
     inks: [String; INKS],
     bar: &'static str,
     hyperlinks: bool,
+    ascii: bool,
 }
 
 impl Encoder {
+    /// For the terminal that text was laid out for.
+    #[must_use]
+    pub fn of(options: &Options) -> Self {
+        let Options { color, dark, hyperlinks, ascii, .. } = *options;
+        Self { ascii, ..Self::new(color, dark, hyperlinks) }
+    }
+
     /// For a terminal of that depth and background.
     #[must_use]
     pub fn new(depth: ColorDepth, dark: bool, hyperlinks: bool) -> Self {
@@ -29,7 +38,14 @@ impl Encoder {
             inks: theme::palette(depth, dark),
             bar: theme::bar(depth, dark),
             hyperlinks: hyperlinks && depth != ColorDepth::None,
+            ascii: false,
         }
+    }
+
+    /// The same for a terminal that shows only ASCII, or one that shows more.
+    #[must_use]
+    pub fn ascii(self, ascii: bool) -> Self {
+        Self { ascii, ..self }
     }
 
     /// Appends a whole line, without its line end.
@@ -51,7 +67,10 @@ impl Encoder {
             let text = &span.text[span.text.len() - (end - skip).min(span.text.len())..];
             self.link(&mut pen, span.link, out);
             self.style(&mut pen, span.style, out);
-            put(text, place.as_mut(), out);
+            match self.ascii && text.contains(stands_in) {
+                true => put(&text.replace(stands_in, "?"), place.as_mut(), out),
+                false => put(text, place.as_mut(), out),
+            }
         }
         self.link(&mut pen, None, out);
         self.style(&mut pen, Style::PLAIN, out);
@@ -125,6 +144,12 @@ pub(crate) struct Place {
     pub cell: usize,
     /// Cells in the row.
     pub width: usize,
+}
+
+/// Whether this is what we put in the place of something that cannot be shown: a control character, what is no text,
+/// what does not fit into its row.
+fn stands_in(c: char) -> bool {
+    matches!(c, '\u{2400}'..='\u{2421}' | '\u{fffd}' | '…')
 }
 
 fn put(text: &str, place: Option<&mut Place>, out: &mut String) {

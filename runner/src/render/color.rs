@@ -78,14 +78,11 @@ pub fn hyperlinks(env: &Env) -> bool {
             || env.get("KONSOLE_VERSION").is_some())
 }
 
-/// Whether only ASCII may be drawn: the locale says so.
+/// Whether only ASCII may be drawn: the locale is one without UTF-8. Where there is none at all, as in most containers,
+/// the terminal is likely to know UTF-8.
 pub fn ascii_only(env: &Env) -> bool {
-    ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env.get(name)).is_some_and(
-        |locale| {
-            let upper = locale.to_ascii_uppercase();
-            !upper.contains("UTF") && (upper == "C" || upper == "POSIX" || upper.contains("ASCII"))
-        },
-    )
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env.get(name));
+    locale.is_some_and(|locale| !locale.to_ascii_uppercase().contains("UTF"))
 }
 
 /// Whether the terminal is known to wrap its rows anew when its width changes.
@@ -143,5 +140,20 @@ mod tests {
         assert!(!hyperlinks(&env(&[("TERM", "xterm-256color")])));
         assert!(hyperlinks(&env(&[("TERM", "xterm-256color"), ("VTE_VERSION", "6003")])));
         assert!(!hyperlinks(&env(&[("TERM", "dumb"), ("TERM_PROGRAM", "vscode")])));
+    }
+
+    #[test]
+    fn the_locale_decides_whether_more_than_ascii_is_drawn() {
+        for (vars, expected) in [
+            (vec![], false),
+            (vec![("LANG", "C")], true),
+            (vec![("LANG", "C.UTF-8")], false),
+            (vec![("LANG", "de_DE.utf8"), ("LC_CTYPE", "POSIX")], true),
+            (vec![("LANG", "en_US.ISO-8859-1")], true),
+            (vec![("LANG", "en_US")], true),
+            (vec![("LC_ALL", ""), ("LANG", "C"), ("LC_CTYPE", "en_US.UTF-8")], false),
+        ] {
+            assert_eq!(ascii_only(&env(&vars)), expected, "{vars:?}");
+        }
     }
 }

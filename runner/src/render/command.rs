@@ -66,7 +66,7 @@ fn draw(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     }
     let width = env.get("COLUMNS").and_then(|v| v.parse().ok()).unwrap_or(80);
     let options = Options::detect(env, width, false);
-    let encoder = Encoder::new(options.color, options.dark, options.hyperlinks);
+    let encoder = Encoder::of(&options);
     let mut markdown = Markdown::new(options);
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut write = |lines: Vec<super::Line>| -> io::Result<()> {
@@ -100,7 +100,7 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     let shared = Shared::default();
     let size = terminal_size();
     let options = Options::detect(env, size.width, true);
-    let encoder = Encoder::new(options.color, options.dark, options.hyperlinks);
+    let encoder = Encoder::of(&options);
     let abilities = Abilities { redraws: color::can_redraw(env), reflows: color::reflows(env) };
     let mut question = (options.color > ColorDepth::Ansi16).then(|| Question::ask(env));
     // Only the first picture waits for the answer, and no longer than for the one after it.
@@ -122,7 +122,7 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     loop {
         let (text, ended) = collect(&shared, drawn);
         if let Some(dark) = question.as_mut().and_then(|q| q.is_dark(patience)) {
-            live.set_encoder(Encoder::new(options.color, dark, options.hyperlinks));
+            live.set_encoder(Encoder::of(&Options { dark, ..options }));
             question = None;
         }
         patience = Duration::ZERO;

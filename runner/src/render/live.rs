@@ -275,7 +275,7 @@ impl<W: Write> Drawing<'_, W> {
             return;
         };
         let old = &self.live.shown[n];
-        let same = shared(old, row);
+        let same = if self.shrinks(n) { 0 } else { shared(old, row) };
         if up > 0 || same < old.text().len() {
             let cell = width(&row.text()[..same]);
             self.jump(up, cell);
@@ -295,12 +295,15 @@ impl<W: Write> Drawing<'_, W> {
     /// Goes down from the row above and draws this one.
     fn next_row(&mut self, n: usize) {
         let old = self.live.shown.get(n);
-        let joined = n > 0 && self.rows[n - 1].soft && self.live.wrapping;
+        // What has no text does not make the terminal wrap.
+        let wraps = self.live.wrapping && !self.rows[n].text().is_empty();
+        let joined = n > 0 && self.rows[n - 1].soft && wraps;
         if old.is_some_and(|old| old.looks_like(self.rows[n])) && !joined {
             self.down();
             return;
         }
-        let same = old.map_or(0, |old| shared(old, self.rows[n]));
+        let shrinks = self.shrinks(n);
+        let same = old.filter(|_| !shrinks).map_or(0, |old| shared(old, self.rows[n]));
         if joined {
             self.write(n, 0);
             return;
@@ -315,6 +318,22 @@ impl<W: Write> Drawing<'_, W> {
         self.write(n, same);
     }
 
+    /// Whether row `n` gets so much shorter that the terminal has to be told: some that wrap their rows anew take a row
+    /// for as long as it has ever been, until it is erased whole.
+    fn shrinks(&self, n: usize) -> bool {
+        let longer = self.live.shown.get(n).is_some_and(|old| old.width() > self.rows[n].width());
+        longer && self.live.abilities.reflows
+    }
+
+    /// Whether row `n` must stay on its row. A terminal may have wrapped its rows anew already and tell of its size only
+    /// later, as tmux does: a row that wraps there would leave the cursor where nobody expects it.
+    fn is_bounded(&self, n: usize) -> bool {
+        let row = self.rows[n];
+        let replaces = n < self.live.shown.len() && !self.live.wrapping;
+        let fits = row.width() <= usize::from(self.live.size.width) && !row.soft;
+        self.live.abilities.reflows && replaces && fits
+    }
+
     fn down(&mut self) {
         self.out.push_str("\r\n");
         self.live.wrapping = false;
@@ -325,23 +344,26 @@ impl<W: Write> Drawing<'_, W> {
         let row = self.rows[n];
         let cells = usize::from(self.live.size.width);
         let contested = is_contested(row.text());
-        if contested {
-            // A cluster that is drawn narrower than it is counted leaves old text standing.
-            let over_old = n < self.live.shown.len() || self.wipes;
-            if over_old && !self.live.wrapping {
-                self.out.push_str("\x1b[K");
-            }
+        // A cluster that is drawn narrower than it is counted leaves old text standing. A row that the terminal has
+        // wrapped itself goes on being one with the next, for its next resize, until it is erased whole.
+        let over_old = contested && n < self.live.shown.len();
+        let erased = !self.live.wrapping && (self.wipes || over_old || self.shrinks(n));
+        if erased {
+            self.out.push_str("\x1b[K");
+        }
+        let bounded = contested || self.is_bounded(n);
+        if bounded {
             self.out.push_str(WRAP_OFF);
         }
         let place = Place { cell: width(&row.text()[..from]), width: cells };
         self.live.encoder.part(row, from, contested.then_some(place), &mut self.out);
-        if contested {
+        if bounded {
             self.out.push_str(WRAP_ON);
         }
         let full = row.width() >= cells;
-        self.live.wrapping = full && !contested && from < row.text().len();
+        self.live.wrapping = full && !bounded && from < row.text().len();
         let longer = self.live.shown.get(n).is_some_and(|old| old.width() > row.width());
-        if (longer || self.wipes) && !full {
+        if (longer || self.wipes) && !full && !erased {
             self.out.push_str("\x1b[K");
         }
     }

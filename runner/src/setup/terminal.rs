@@ -15,13 +15,15 @@ use crate::plain::visible;
 pub struct Console {
     out: Stdout,
     colour: bool,
+    /// Only ASCII can be drawn.
+    ascii: bool,
 }
 
 impl Console {
     /// The terminal, if there is one at both ends.
-    pub fn new(colour: bool) -> Option<Self> {
+    pub fn new(colour: bool, ascii: bool) -> Option<Self> {
         let out = io::stdout();
-        (out.is_terminal() && io::stdin().is_terminal()).then_some(Self { out, colour })
+        (out.is_terminal() && io::stdin().is_terminal()).then_some(Self { out, colour, ascii })
     }
 
     fn style(&self, code: &str, text: &str) -> String {
@@ -33,6 +35,7 @@ impl Console {
     }
 
     fn line(&self, line: &Line) -> String {
+        let (good, bad) = if self.ascii { ("ok", "x") } else { ("✓", "✗") };
         match line {
             Line::Choice { number, name, detail, mark } => {
                 let name = format!("{:<22}", visible(name));
@@ -45,9 +48,13 @@ impl Console {
                 );
                 row.trim_end().to_owned()
             }
-            Line::Note(text) => format!("  {}", self.style("2", &visible(text))),
-            Line::Good(text) => format!("  {} {}", self.style("32", "✓"), visible(text)),
-            Line::Bad(text) => format!("  {} {}", self.style("31", "✗"), visible(text)),
+            Line::Note(text) => {
+                let text = visible(text);
+                let text = if self.ascii { text.replace('…', "...") } else { text };
+                format!("  {}", self.style("2", &text))
+            }
+            Line::Good(text) => format!("  {} {}", self.style("32", good), visible(text)),
+            Line::Bad(text) => format!("  {} {}", self.style("31", bad), visible(text)),
         }
     }
 }
@@ -205,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_a_server_says_is_shown_without_acting() {
-        let console = Console { out: io::stdout(), colour: false };
+        let console = Console { out: io::stdout(), colour: false, ascii: false };
         let line = Line::Choice {
             number: 7,
             name: "evil\u{1b}[2J".to_owned(),

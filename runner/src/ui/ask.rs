@@ -20,14 +20,14 @@ pub enum Answer {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn trust(asked: &Asked, place: &str, known: bool) -> io::Result<Answer> {
+pub fn trust(asked: &Asked, place: &str, known: bool, ascii: bool) -> io::Result<Answer> {
     let mut out = io::stderr();
     let what = match known {
         true => "was trusted; since then its .autocode/ has changed, and not by what was done here",
         false => "has an .autocode/ that was not made here",
     };
     writeln!(out, "{} {what}:\n", sanitize(place))?;
-    writeln!(out, "{}", sanitize(&asked.text()))?;
+    writeln!(out, "{}", super::sentence(&sanitize(&asked.text()), ascii))?;
     loop {
         write!(out, "Obey it from now on? [y]es, [n]o: work without it, [q]uit: ")?;
         out.flush()?;

@@ -95,13 +95,16 @@ impl Blocks {
             block.push(self.below(&block, &self.left_out(lines.len() - shown), Style::MUTED));
         }
         if let Some((word, ink)) = ending(result.status) {
-            // bash's own text ends with the exit status already.
-            if !matches!(result.status, ToolStatus::Exit(_)) || lines.len() > shown {
-                let refused = result.status == ToolStatus::Failed && result.elapsed.is_zero();
-                let text = match refused {
-                    true => "did not run".to_owned(),
-                    false => format!("{word} after {}", elapsed(result.elapsed)),
-                };
+            // The text says so itself, unless that is left out.
+            let is_told = match result.status {
+                ToolStatus::Exit(_) => true,
+                ToolStatus::Cancelled => content.contains("interrupted"),
+                // It did not even begin.
+                ToolStatus::Failed => result.elapsed.is_zero(),
+                _ => false,
+            };
+            if !is_told || lines.len() > shown {
+                let text = format!("{word} after {}", elapsed(result.elapsed));
                 block.push(self.below(&block, &text, Style::of(ink)));
             }
         }
@@ -122,10 +125,11 @@ impl Blocks {
         self.below(above, text, Style::MUTED)
     }
 
-    /// A model call that failed and is repeated after `wait`.
-    pub fn retry(&self, reason: &str, wait: Duration) -> Vec<Line> {
+    /// A model call that failed and is repeated after `wait`; `begun` if some of its reply was shown already.
+    pub fn retry(&self, reason: &str, wait: Duration, begun: bool) -> Vec<Line> {
         let when = if wait.is_zero() { String::new() } else { format!(" in {}", elapsed(wait)) };
-        self.note(Level::Warning, &format!("{reason}; trying again{when}"))
+        let what = if begun { "the reply starts over" } else { "trying again" };
+        self.note(Level::Warning, &format!("{reason}; {what}{when}"))
     }
 
     /// A note of autocode itself.
@@ -136,20 +140,21 @@ impl Blocks {
             Level::Error => (self.marks.error, Ink::Error),
         };
         let space = if mark.is_empty() { "" } else { " " };
-        let mut lines = text.lines();
-        let first =
-            lines.next().map(|line| Line::of(&format!("{mark}{space}{line}"), Style::of(ink)));
-        let rest = lines.map(|line| match level {
-            Level::Info => Line::of(line, Style::of(ink)),
-            Level::Warning | Level::Error => indented(line, Style::of(ink)),
+        let text = self.marks.sentence(text);
+        let indent = if mark.is_empty() { "" } else { "  " };
+        let style = Style::of(ink);
+        let rows = text.lines().enumerate().flat_map(|(n, line)| match n {
+            0 => self.fitted(&format!("{mark}{space}{line}"), indent.len(), style),
+            _ => self.fitted(&format!("{indent}{line}"), indent.len(), style),
         });
-        first.into_iter().chain(rest).flat_map(|line| self.rows(line)).collect()
+        rows.collect()
     }
 
     /// How a turn failed: one line that begins `error:`.
     pub fn failure(&self, reason: &str) -> Vec<Line> {
         let text = format!("error: {}", reason.replace('\n', " "));
-        self.rows(Line::of(&text, Style::of(Ink::Error)))
+        let text = self.marks.sentence(&text);
+        self.fitted(&text, 2, Style::of(Ink::Error))
     }
 
     /// Tools that changed on disk: a line each, or a line for many to which the same happened.
@@ -165,18 +170,18 @@ impl Blocks {
                 .filter_map(plain_name)
                 .collect();
             if names.len() <= FEW {
-                lines.push(self.tool_change(change));
+                lines.extend(self.tool_change(change));
             } else if !told.contains(&kind) {
                 told.push(kind);
                 let Some(more) = names.len().checked_sub(FEW) else { continue };
                 let names = format!("{} and {more} more", names[..FEW].join(", "));
-                lines.push(self.tool_news(change, &format!("tools {names}"), "are"));
+                lines.extend(self.tool_news(change, &format!("tools {names}"), "are"));
             }
         }
-        lines.into_iter().flat_map(|line| self.rows(line)).collect()
+        lines
     }
 
-    fn tool_change(&self, change: &ToolChange) -> Line {
+    fn tool_change(&self, change: &ToolChange) -> Vec<Line> {
         let (ToolChange::Added(name)
         | ToolChange::Updated(name)
         | ToolChange::Compiling(name)
@@ -187,7 +192,7 @@ impl Blocks {
     }
 
     /// What happened to a tool, or to several.
-    fn tool_news(&self, change: &ToolChange, who: &str, is: &str) -> Line {
+    fn tool_news(&self, change: &ToolChange, who: &str, is: &str) -> Vec<Line> {
         let Marks { more, error, .. } = self.marks;
         let (text, ink) = match change {
             ToolChange::Added(_) => (format!("+ {who}"), Ink::Added),
@@ -197,7 +202,7 @@ impl Blocks {
             ToolChange::Broken(_, why) => (format!("{error} {who} {is} broken: {why}"), Ink::Error),
             ToolChange::Grants(_, grants) => (format!("~ {who} may now: {grants}"), Ink::Warning),
         };
-        Line::of(&text, Style::of(ink))
+        self.fitted(&self.marks.sentence(&text), 2, Style::of(ink))
     }
 
     /// Files that came from elsewhere, with what is in them.
@@ -206,7 +211,7 @@ impl Blocks {
             .note(Level::Warning, "the agent's own files have changes that were not made here:");
         for text in asked.text().lines() {
             let ink = if text.starts_with(' ') { Ink::Code } else { Ink::Plain };
-            lines.extend(self.rows(indented(text, Style::of(ink))));
+            lines.extend(self.fitted(&format!("  {text}"), 4, Style::of(ink)));
         }
         lines
     }
@@ -232,9 +237,34 @@ impl Blocks {
         Line::of(&parts.join(self.marks.dot), Style::MUTED)
     }
 
-    /// The line in rows that fit.
-    pub(super) fn rows(&self, line: Line) -> Vec<Line> {
-        if self.width == WIDE { vec![line] } else { render::split(line, self.width) }
+    /// Cells of a row.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A line in rows that fit, broken between words. A row of a table goes on below its second column, anything else
+    /// `indent` cells from the left.
+    fn fitted(&self, text: &str, indent: usize, style: Style) -> Vec<Line> {
+        let text = text.trim_end();
+        let line = Line::of(text, style);
+        if line.width() <= self.width || self.width == WIDE {
+            return vec![line];
+        }
+        let at = second_column(text).filter(|at| render::width(&text[..*at]) <= self.width / 2);
+        let lead = Line::of(&text[..at.unwrap_or_default()], style);
+        let hang = if at.is_some() { lead.width() } else { indent.min(self.width / 2) };
+        let rest = &text[at.unwrap_or_default()..];
+        // Without a column the first row has the whole width; what its indent takes is little.
+        let rows = render::wrap(rest, style, self.width - hang);
+        let rows = rows.into_iter().enumerate().map(|(n, row)| {
+            let mut line = if n == 0 { lead.clone() } else { Line::new() };
+            if n > 0 {
+                line.pad(hang, style);
+            }
+            line.extend(&row);
+            line
+        });
+        rows.collect()
     }
 
     /// The line, its end left out where it does not fit into a row.
@@ -245,6 +275,7 @@ impl Blocks {
         let more = self.marks.more;
         let avail = self.width.saturating_sub(more.chars().count()).max(1);
         let mut row = render::split(line, avail).into_iter().next().unwrap_or_default();
+        row.soft = false;
         row.push(more, Style::MUTED);
         row
     }
@@ -301,6 +332,13 @@ fn call_text(name: &str, arguments: &str) -> String {
     }
 }
 
+/// Where what follows the first gap of two spaces or more begins, in bytes.
+fn second_column(text: &str) -> Option<usize> {
+    let indent = text.len() - text.trim_start().len();
+    let gap = indent + text[indent..].find("  ")?;
+    Some(text.len() - text[gap..].trim_start().len())
+}
+
 fn ending(status: ToolStatus) -> Option<(String, Ink)> {
     Some(match status {
         ToolStatus::Ok => return None,
@@ -311,11 +349,12 @@ fn ending(status: ToolStatus) -> Option<(String, Ink)> {
     })
 }
 
-/// A token count for people: `950`, `12.4k`, `1.2M`.
+/// A token count for people: `950`, `12.4k`, `128k`, `1.2M`.
 pub fn tokens(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        1_000..100_000 => format!("{:.1}k", count as f64 / 1e3),
+        100_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{:.1}M", count as f64 / 1e6),
     }
 }
@@ -418,8 +457,26 @@ mod tests {
     }
 
     #[test]
+    fn a_sentence_is_broken_between_words_and_a_row_below_its_second_column() {
+        let blocks = narrow();
+        let rows = blocks.note(Level::Warning, "the key is not one that the server knows");
+        assert_eq!(texts(&rows), ["! the key is not", "  one that the", "  server knows"]);
+        let rows = blocks.note(Level::Info, "/cost  tokens and money spent");
+        assert_eq!(texts(&rows), ["/cost  tokens and", "       money spent"]);
+    }
+
+    #[test]
+    fn an_interrupt_is_told_once() {
+        let cancelled = |content: &str| ToolResult { status: ToolStatus::Cancelled, ..ok(content) };
+        let blocks = Blocks::plain(false);
+        assert_eq!(blocks.result(&cancelled("a\n[interrupted by the user; killed]")).len(), 2);
+        assert_eq!(blocks.result(&cancelled("a")).len(), 2);
+    }
+
+    #[test]
     fn figures_read_well() {
-        assert_eq!([tokens(950), tokens(12_400), tokens(1_200_000)], ["950", "12.4k", "1.2M"]);
+        let figures = [950, 12_400, 128_000, 1_200_000].map(tokens);
+        assert_eq!(figures, ["950", "12.4k", "128k", "1.2M"]);
         assert_eq!(elapsed(Duration::from_secs(200)), "3 min 20 s");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::blocks::{elapsed, spent_tokens};
 use super::json::usage;
 use super::marks::Marks;
-use super::reply::terminal_size;
+use super::canvas::terminal_size;
 use crate::env::Env;
 use crate::render::{Encoder, Ink, Line, Options, Style, wrap};
 use crate::session::{Approval, Call, End, Entry, Log, Note, What};

@@ -136,9 +136,10 @@ struct Printer {
 impl Printer {
     fn new(env: &Env) -> Self {
         let depth = color::depth(env, io::stderr().is_terminal());
+        let ascii = color::ascii_only(env);
         Self {
-            encoder: Encoder::new(depth, color::is_dark(env), false),
-            blocks: Blocks::plain(color::ascii_only(env)),
+            encoder: Encoder::new(depth, color::is_dark(env), false).ascii(ascii),
+            blocks: Blocks::plain(ascii),
             view: io::stdout().is_terminal().then(|| ReplyView::new(env)),
             drawn: false,
             traced: false,
@@ -164,7 +165,7 @@ impl Printer {
                 if let Some(view) = &mut self.view {
                     view.discard();
                 }
-                self.trace(&self.blocks.retry(&reason, wait));
+                self.trace(&self.blocks.retry(&reason, wait, false));
             }
             Event::Reply(reply) => {
                 let shown = self.view.as_mut().is_some_and(ReplyView::finish);

@@ -2,6 +2,8 @@
 
 mod commands;
 mod conversation;
+mod reflow;
+mod screens;
 mod scrollback;
 mod sessions;
 mod steering;

@@ -193,12 +193,19 @@ impl Pty {
     }
 }
 
+/// The terminal goes away, as when a window is closed; what is left after a while is killed.
 impl Drop for Pty {
     fn drop(&mut self) {
-        let running = self.shared.state.lock().is_ok_and(|state| state.exit.is_none());
-        let pid = self.pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
-        if let (true, Some(pid)) = (running, pid) {
-            let _ = kill_process(pid, Signal::KILL);
+        let Some(pid) = self.pid.and_then(|pid| Pid::from_raw(pid.cast_signed())) else { return };
+        for signal in [Signal::HUP, Signal::KILL] {
+            let Ok(state) = self.shared.state.lock() else { return };
+            if state.exit.is_some() {
+                return;
+            }
+            // A killed program leaves the commands behind that it was running.
+            let _ = kill_process(pid, signal);
+            let left = |state: &mut State| state.exit.is_none();
+            let _ = self.shared.changed.wait_timeout_while(state, deadline::GRACE, left);
         }
     }
 }

@@ -81,6 +81,33 @@ fn a_finished_row_that_fills_the_width_is_joined_with_the_next() {
 }
 
 #[test]
+fn a_row_that_shrinks_is_erased_whole_where_rows_are_wrapped_anew() {
+    let mut live = live();
+    live.abilities.reflows = true;
+    live.update(&[], lines(&["abcdefghijkl", "x"])).unwrap();
+    written(&mut live);
+    live.update(&[], lines(&["abc", "x"])).unwrap();
+    assert_eq!(
+        written(&mut live),
+        "\x1b[?2026h\x1b[1A\x1b[1G\x1b[K\x1b[?7labc\x1b[?7h\r\n\x1b[2G\x1b[?2026l"
+    );
+    // After a resize too, since a row that the terminal has wrapped stays one with the next.
+    live.set_size(Size { width: 6, height: HEIGHT });
+    live.update(&[], lines(&["abc", "x"])).unwrap();
+    let written = written(&mut live);
+    assert!(written.contains("\x1b[Kabc\r\n\x1b[Kx"), "{written:?}");
+}
+
+#[test]
+fn a_row_without_text_is_not_joined_with_a_full_one() {
+    let mut live = live();
+    let mut full = Line::of("abcdefghijkl", Style::PLAIN);
+    full.soft = true;
+    live.update(&[], vec![full, Line::new(), Line::of("mn", Style::PLAIN)]).unwrap();
+    assert_eq!(screen(&live.out), ["abcdefghijkl", "", "mn"]);
+}
+
+#[test]
 fn a_cluster_that_grows_is_written_again_whole() {
     let mut live = live();
     live.update(&[], lines(&["e"])).unwrap();
@@ -131,7 +158,7 @@ fn a_resize_draws_the_live_region_anew() {
         assert_eq!(
             written(&mut live),
             format!(
-                "\x1b[?2026h\x1b[{up}A\x1b[G01234\r\n56789\r\nx\x1b[K\r\n\x1b[J\x1b[1A\x1b[2G\x1b[?2026l"
+                "\x1b[?2026h\x1b[{up}A\x1b[G\x1b[K01234\r\n\x1b[K56789\r\n\x1b[Kx\r\n\x1b[J\x1b[1A\x1b[2G\x1b[?2026l"
             )
         );
     }

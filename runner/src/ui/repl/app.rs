@@ -19,7 +19,7 @@ use super::files::Found;
 use super::listing;
 use super::picker::{Item, Picked, Picker};
 use super::screen::Screen;
-use super::status::FRAME;
+use super::status::{FRAME, Status};
 use super::terminal::RawMode;
 use crate::agent::event::{Event, Input, Level};
 use crate::approve::Answer;
@@ -30,6 +30,9 @@ use crate::ui::signals::Signals;
 
 /// The shortest time between two pictures of what the agent does.
 const PICTURE: Duration = Duration::from_millis(16);
+
+/// What an empty line says while a turn runs.
+const STEER: &str = "type to steer: Enter queues it for the next step";
 
 /// Two presses of Ctrl-C within this time leave.
 const TWICE: Duration = Duration::from_secs(2);
@@ -238,11 +241,14 @@ impl App {
         }
         match commands::parse(line) {
             None => self.desk.say(line.to_owned()),
-            Some(Ok(command)) => match self.desk.command(command) {
-                Then::Nothing => {}
-                Then::Choose(choice) => self.choose(choice),
-                Then::Leave(exit) => self.leave = Some(exit),
-            },
+            Some(Ok(command)) => {
+                self.desk.transcript.command(line);
+                match self.desk.command(command) {
+                    Then::Nothing => {}
+                    Then::Choose(choice) => self.choose(choice),
+                    Then::Leave(exit) => self.leave = Some(exit),
+                }
+            }
             Some(Err(why)) => {
                 self.hint = Some(why);
                 self.composer.set(&text);
@@ -383,7 +389,10 @@ impl App {
         let meter = self.desk.meter();
         let (foot, spot) = match &self.picker {
             Some((picker, _)) => picker.draw(blocks, rows.min(14)),
-            None => self.composer.draw(&meter, blocks, (width, rows)),
+            None => {
+                let is_turn = self.desk.status.as_ref().is_some_and(Status::is_turn);
+                self.composer.draw(&meter, blocks, (width, rows), is_turn.then_some(STEER))
+            }
         };
         let mut above = Vec::new();
         if let Some(status) = &self.desk.status {
@@ -395,7 +404,7 @@ impl App {
             above.push(blocks.cut(Line::of(&line, Style::MUTED)));
         }
         if let Some(hint) = &self.hint {
-            above.push(blocks.cut(Line::of(hint, Style::MUTED)));
+            above.push(blocks.cut(Line::of(&blocks.marks.sentence(hint), Style::MUTED)));
         }
         // The line a person types on comes first, then what they wait for, then what is being written.
         let room = rows.saturating_sub(foot.len());

@@ -20,7 +20,7 @@ pub(super) struct Entry {
 pub(super) const ENTRIES: &[Entry] = &[
     entry("help", "", "show this list"),
     entry("model", "[name]", "choose among the server's models"),
-    entry("config", "[key [value]]", "show settings and where they come from, or change one"),
+    entry("config", "[key [value]]", "show settings and their sources, or change one"),
     entry("tools", "", "what the agent can call"),
     entry("compact", "[what to keep]", "summarise the conversation now"),
     entry("new", "", "start a new session"),
@@ -165,9 +165,11 @@ pub(super) fn help() -> String {
         ("Ctrl-R, Up", "earlier messages"),
         ("Ctrl-C", "interrupt; twice leaves"),
     ];
+    text.push('\n');
     for (key, help) in keys {
         let _ = writeln!(text, "{key:<24} {help}");
     }
+    text.push('\n');
     text.push_str("While it works, just type: Enter queues your message for the next step, Esc gives it back.");
     text
 }

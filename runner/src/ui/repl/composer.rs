@@ -206,12 +206,13 @@ impl Composer {
         self.completion.close();
     }
 
-    /// The rows of the line and of the list below it, and where the cursor is.
+    /// The rows of the line and of the list below it, and where the cursor is. An empty line shows `hint`.
     pub(super) fn draw(
         &self,
         meter: &str,
         blocks: &Blocks,
         size: (usize, usize),
+        hint: Option<&str>,
     ) -> (Vec<Line>, Spot) {
         let (width, rows) = size;
         let lead = crate::render::split(self.lead(meter, blocks), (width / 2).max(1));
@@ -231,6 +232,10 @@ impl Composer {
                 line.pad(indent, style)
             }
             line.extend(row);
+            if let Some(hint) = hint.filter(|_| self.is_empty() && self.search.is_none()) {
+                line.push(hint, Style::MUTED.bar());
+                line = blocks.cut(line);
+            }
             line.pad(width.saturating_sub(line.width()), style);
             lines.push(line);
         }
@@ -325,7 +330,7 @@ mod tests {
     }
 
     fn drawn(composer: &Composer, width: usize, rows: usize) -> (Vec<String>, Spot) {
-        let (lines, spot) = composer.draw("0%", &Blocks::plain(true), (width, rows));
+        let (lines, spot) = composer.draw("0%", &Blocks::plain(true), (width, rows), None);
         (lines.iter().map(|line| line.text().trim_end().to_owned()).collect(), spot)
     }
 

@@ -128,6 +128,9 @@ impl Desk {
 
     /// The person's word on a call.
     pub(super) fn answer(&mut self, id: String, answer: Answer) {
+        if let Some(status) = &mut self.status {
+            status.answered();
+        }
         let _ = self.worker.inputs.send(Input::Approval { id, answer });
     }
 
@@ -165,8 +168,11 @@ impl Desk {
     }
 
     /// Takes in what happened. Gives what the person is to choose now, and what is no longer theirs to send.
-    pub(super) fn hear(&mut self, event: Event) -> Heard {
+    pub(super) fn hear(&mut self, mut event: Event) -> Heard {
         let mut heard = Heard::default();
+        if let Event::Approval { cwd, .. } = &mut event {
+            *cwd = self.env.short(cwd).into();
+        }
         match &event {
             Event::Idle => self.status = None,
             Event::Session { .. } => self.session_begins(&event),

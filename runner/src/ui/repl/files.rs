@@ -117,7 +117,9 @@ fn is_private(own: &Path, path: &Path) -> bool {
 fn best(files: &[String], query: &str, matcher: &mut Matcher) -> Vec<String> {
     if query.is_empty() {
         let top = files.iter().filter(|file| !file.trim_end_matches('/').contains('/'));
-        return top.take(OFFERED).cloned().collect();
+        // What is hidden is seldom meant.
+        let (hidden, plain): (Vec<_>, Vec<_>) = top.partition(|file| file.starts_with('.'));
+        return plain.into_iter().chain(hidden).take(OFFERED).cloned().collect();
     }
     let pattern = Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
     let mut buffer = Vec::new();
@@ -179,5 +181,8 @@ mod tests {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         assert_eq!(best(&files, "mod.rs", &mut matcher)[0], "src/agent/mod.rs");
         assert_eq!(best(&files, "zzz", &mut matcher), Vec::<String>::new());
+        let files: Vec<String> =
+            [".github/", "src/", "src/main.rs", "x.rs"].map(String::from).into();
+        assert_eq!(best(&files, "", &mut matcher), ["src/", "x.rs", ".github/"]);
     }
 }

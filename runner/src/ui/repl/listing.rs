@@ -17,14 +17,15 @@ pub(super) fn recent(project: &Project) -> Vec<(String, Item)> {
             if summary.title.is_empty() { "(no words yet)".to_owned() } else { summary.title };
         let age = age(now.duration_since(summary.modified).unwrap_or_default());
         let messages = summary.messages;
-        let detail = format!("{age:>10}  {messages:>4} messages  {}", summary.id);
+        let detail = format!("{age:>7}  {messages:>3} messages  {}", summary.id);
         (summary.id, Item { label: short(&label), detail })
     };
     session::recent(project, MOST).into_iter().map(row).collect()
 }
 
 fn short(text: &str) -> String {
-    const LONG: usize = 48;
+    // With what follows it fits into 80 cells.
+    const LONG: usize = 36;
     match text.char_indices().nth(LONG - 1) {
         Some((at, _)) if text.chars().count() > LONG => format!("{}…", &text[..at]),
         _ => text.to_owned(),

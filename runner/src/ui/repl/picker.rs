@@ -109,7 +109,8 @@ impl Picker {
         let mut lines = Vec::new();
         if rows > 2 {
             let count = format!("  {}/{}", passing.len(), self.items.len());
-            let mut title = Line::of(&self.title, Style::PLAIN.bold());
+            let title = blocks.marks.sentence(&self.title);
+            let mut title = Line::of(&title, Style::PLAIN.bold());
             title.push(&count, Style::MUTED);
             lines.push(blocks.cut(title));
         }
@@ -134,10 +135,10 @@ impl Picker {
         let style = if chosen { Style::of(Ink::Accent).bold() } else { Style::PLAIN };
         let mut line = Line::of(if chosen { blocks.marks.chosen } else { " " }, style);
         line.push(" ", Style::PLAIN);
-        line.push(label, style);
+        line.push(&blocks.marks.sentence(label), style);
         if !detail.is_empty() {
             line.pad((wide + 4).saturating_sub(line.width()), Style::PLAIN);
-            line.push(detail, Style::MUTED);
+            line.push(&blocks.marks.sentence(detail), Style::MUTED);
         }
         line
     }

@@ -11,7 +11,7 @@ use super::desk::{Choice, Desk};
 use crate::agent::event::{BROUGHT, Event, Input, Level};
 use crate::config::Scope;
 use crate::exit::Exit;
-use crate::render::Encoder;
+use crate::render::{Encoder, Options};
 use crate::ui::signals::Signals;
 
 /// Serves the person until they leave.
@@ -20,7 +20,7 @@ use crate::ui::signals::Signals;
 /// When standard output is gone.
 pub(super) async fn run(mut desk: Desk, mut events: UnboundedReceiver<Event>) -> io::Result<Exit> {
     let options = desk.transcript.options();
-    let encoder = Encoder::new(options.color, options.dark, false);
+    let encoder = Encoder::of(&Options { hyperlinks: false, ..options });
     let mut lines = lines();
     let mut signals = Signals::listen();
     let mut unfinished = String::new();

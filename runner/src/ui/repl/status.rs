@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::event::Event;
 use crate::model::message::Usage;
-use crate::render::{Ink, Line, Style};
+use crate::render::{Ink, Line, Style, width};
 use crate::ui::blocks::{Blocks, elapsed, tokens};
 
 /// Between two pictures of the spinner.
@@ -59,6 +59,7 @@ impl Status {
             }
             Event::ToolCallStarted(name) => self.at(&format!("writing a call of {name}")),
             Event::ToolStarted { name, .. } => self.at(&format!("running {name}")),
+            Event::Approval { .. } => self.at("waiting for your answer"),
             Event::ToolFinished { .. } => self.at("working"),
             Event::Retry { .. } => self.at("waiting to try again"),
             Event::Compacting => self.at("summarising the conversation"),
@@ -71,11 +72,21 @@ impl Status {
         }
     }
 
+    /// The person has answered.
+    pub(super) fn answered(&mut self) {
+        self.at("working");
+    }
+
     fn at(&mut self, what: &str) {
         if self.now != what {
             self.now = what.to_owned();
             self.since = Instant::now();
         }
+    }
+
+    /// Whether it is a turn, which a further message can steer.
+    pub(super) fn is_turn(&self) -> bool {
+        self.steps > 0
     }
 
     /// How the work went, if it was enough to tell: `3 steps · 12.4k tokens in, 310 out · 8 s`.
@@ -89,22 +100,31 @@ impl Status {
         let frame = self.begun.elapsed().as_millis() / FRAME.as_millis();
         let picture = spinner[usize::try_from(frame).unwrap_or(0) % spinner.len()];
         let mut line = Line::of(picture, Style::of(Ink::Accent));
-        let mut parts = vec![format!(" {}", self.now)];
-        let in_it = self.since.elapsed();
-        if self.steps > 0 && in_it.as_secs() > 0 && self.since != self.begun {
-            parts[0] = format!("{} {}", parts[0], elapsed(in_it));
+        line.push(&format!(" {}", self.now), Style::MUTED);
+        let (in_it, before) = (self.since.elapsed(), self.since - self.begun);
+        if in_it.as_secs() > 0 {
+            line.push(&format!(" {}", elapsed(in_it)), Style::MUTED);
         }
-        parts.push(elapsed(self.begun.elapsed()));
-        parts.push("Ctrl-C interrupts".to_owned());
+        let mut parts = vec!["Ctrl-C interrupts".to_owned()];
+        if before.as_secs() > 0 {
+            parts.push(format!("{} in all", elapsed(self.begun.elapsed())));
+        }
         let written = self.replied + self.streaming / BYTES;
-        if self.spent.prompt > 0 {
-            parts.push(format!("{} tokens in", tokens(self.spent.prompt)));
-        }
-        if written > 0 {
-            parts.push(format!("{} out", tokens(written)));
+        match (self.spent.prompt, written) {
+            (0, 0) => {}
+            (0, written) => parts.push(format!("{} out", tokens(written))),
+            (read, written) => {
+                parts.push(format!("{} tokens in, {} out", tokens(read), tokens(written)));
+            }
         }
         parts.push(format!("{meter} context"));
-        line.push(&parts.join(blocks.marks.dot), Style::MUTED);
+        // What does not fit whole is left out.
+        for part in parts {
+            let part = format!("{}{part}", blocks.marks.dot);
+            if line.width() + width(&part) <= blocks.width() {
+                line.push(&part, Style::MUTED);
+            }
+        }
         blocks.cut(line)
     }
 }

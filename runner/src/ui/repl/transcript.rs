@@ -89,10 +89,8 @@ impl Transcript {
             Event::Retry { reason, wait, .. } => {
                 let broken_off = matches!(self.open, Open::Answer(_));
                 self.close();
-                let again =
-                    if broken_off { "it comes again from its beginning" } else { "trying again" };
-                let text = format!("{reason}; {again} in {}", elapsed(*wait));
-                self.note(Level::Warning, &text);
+                let rows = self.blocks.retry(reason, *wait, broken_off);
+                self.aside(rows);
             }
             Event::Reply(reply) => {
                 self.close();
@@ -148,6 +146,17 @@ impl Transcript {
     /// The person's own message, as a bar over the whole width.
     pub(super) fn message(&mut self, text: &str) {
         self.close();
+        let rows = self.bar(text);
+        self.block(rows);
+    }
+
+    /// A command that the person gave to autocode itself.
+    pub(super) fn command(&mut self, text: &str) {
+        let rows = self.bar(text);
+        self.aside(rows);
+    }
+
+    fn bar(&self, text: &str) -> Vec<Line> {
         let width = usize::from(self.options.width).max(1);
         let style = Style::PLAIN.bar();
         let mark = self.blocks.marks.prompt;
@@ -175,7 +184,7 @@ impl Transcript {
         for row in &mut rows {
             row.pad(width.saturating_sub(row.width()), style);
         }
-        self.block(rows);
+        rows
     }
 
     /// An answer that is whole.

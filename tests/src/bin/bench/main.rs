@@ -8,6 +8,7 @@ mod child;
 mod floor;
 mod memory;
 mod render;
+mod repl;
 mod rounds;
 mod start;
 mod steps;
@@ -44,6 +45,7 @@ type Group = fn(&Subjects, Effort, &mut Table) -> Result<()>;
 
 const GROUPS: &[(&str, Group)] = &[
     ("start", start::measure),
+    ("repl", repl::measure),
     ("steps", steps::measure),
     ("memory", memory::measure),
     ("tools", tools::measure),

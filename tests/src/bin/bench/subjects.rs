@@ -65,7 +65,8 @@ fn autocode() -> Result<PathBuf> {
     path.canonicalize().context("the binary's path")
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+/// Where the path has this program.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?)
         .map(|dir| dir.join(name))
         .find(|path| path.is_file())
