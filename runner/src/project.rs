@@ -43,6 +43,11 @@ impl Project {
         Self { home: home.into(), ..self }
     }
 
+    /// Whether its state is kept elsewhere.
+    pub fn is_kept_elsewhere(&self) -> bool {
+        self.home != self.root.join(".autocode")
+    }
+
     /// The project's directory, absolute.
     pub fn root(&self) -> &Path {
         &self.root

@@ -60,6 +60,8 @@ fn an_approval_says_what_was_asked_and_answered() {
     let told = lines(&env.cmd(["log", "--json"]).run());
     let approval = told.iter().find(|line| line["type"] == "approval").unwrap();
     assert_eq!((&approval["asked"], &approval["allowed"]), (&json!("touch made"), &json!(false)));
+    let call = told.iter().find(|line| line["type"] == "call").unwrap();
+    assert_eq!(call["status"], "refused");
     assert_eq!(approval["cwd"], env.project().to_str().unwrap());
 }
 

@@ -67,7 +67,7 @@ pub fn reset(project: &Project, env: &Env, part: Part) -> Result<Vec<String>, St
     }
     if part == Part::All {
         work.file(".gitignore", pristine::GITIGNORE).map_err(sentence)?;
-        for name in project.misplaced_directories() {
+        for name in project.misplaced_names() {
             work.aside(name).map_err(sentence)?;
         }
     }
@@ -123,14 +123,14 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Moves away what stands where a directory of ours belongs, which is made when it is needed.
+    /// Moves away what stands where something else belongs, which is made when it is needed.
     fn aside(&mut self, name: &str) -> io::Result<()> {
         self.keep()?;
-        let path = self.project.file(name);
         // The directory for what is replaced may have been the one in the way.
-        if path.symlink_metadata().is_ok() && !path.is_dir() {
+        if self.project.misplaced_names().any(|still| still == name) {
+            let path = self.project.file(name);
             self.keep()?.moved(&path, name)?;
-            self.said.push(format!(".autocode/{name} was no directory and is out of the way"));
+            self.said.push(format!(".autocode/{name} was something else and is out of the way"));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
+use super::tools::BROKEN_DIR;
 use super::{Drift, FileState};
 use crate::config::Key;
 use crate::plain::visible;
@@ -50,7 +51,7 @@ impl Drift {
             }
         }
         for tool in &self.tools {
-            painted(&mut out, &format!("+ {}", tool_line(tool)), colour);
+            painted(&mut out, &tool_line(tool), colour);
         }
         out
     }
@@ -68,7 +69,7 @@ impl Drift {
             painted(&mut out, &line, colour);
         }
         for tool in &self.tools {
-            painted(&mut out, &format!("+ {}", tool_line(tool)), colour);
+            painted(&mut out, &tool_line(tool), colour);
         }
         out
     }
@@ -90,7 +91,10 @@ fn broken(file: &str, state: &FileState) -> String {
 }
 
 fn tool_line(tool: &super::ToolDrift) -> String {
-    let mut line = format!(".autocode/tools/{}", tool.name);
+    let mut line = match tool.name.as_str() {
+        BROKEN_DIR => "! .autocode/tools".to_owned(),
+        name => format!("+ .autocode/tools/{name}"),
+    };
     if let Some(bytes) = tool.bytes {
         let _ = write!(line, " {} KiB", bytes.div_ceil(1024));
     }

@@ -22,6 +22,9 @@ pub struct ToolDrift {
     pub grants: Option<String>,
 }
 
+/// Stands for all tools where the directory cannot be read; no file has such a stem.
+pub(super) const BROKEN_DIR: &str = "tools/";
+
 pub(super) fn drift(project: &Project) -> Vec<ToolDrift> {
     let dir = project.tools();
     let entries = match dir.read_dir() {
@@ -44,7 +47,7 @@ pub(super) fn drift(project: &Project) -> Vec<ToolDrift> {
 
 fn broken_dir(problem: &str) -> ToolDrift {
     let notes = vec![format!("the directory cannot be used: {problem}")];
-    ToolDrift { name: "tools/".to_owned(), bytes: None, notes, grants: None }
+    ToolDrift { name: BROKEN_DIR.to_owned(), bytes: None, notes, grants: None }
 }
 
 fn leads_out(root: &Path, link: &Path) -> bool {

@@ -38,10 +38,13 @@ impl Project {
         directories.chain(files).collect()
     }
 
-    /// Directories of ours that are something else.
-    pub fn misplaced_directories(&self) -> impl Iterator<Item = &'static str> {
-        let names = DIRECTORIES.iter().map(|(name, _)| *name);
-        names.filter(|name| problem(&self.file(name), true).is_some())
+    /// Their names.
+    pub fn misplaced_names(&self) -> impl Iterator<Item = &'static str> {
+        let misplaced = |list: &'static [(&str, &str)], directory| {
+            let names = list.iter().map(|(name, _)| *name);
+            names.filter(move |name| problem(&self.file(name), directory).is_some())
+        };
+        misplaced(&DIRECTORIES, true).chain(misplaced(&FILES, false))
     }
 }
 
@@ -81,7 +84,7 @@ mod tests {
             told[2],
             ".autocode/history is a directory, not a file; what you type is not remembered"
         );
-        let names: Vec<_> = project.misplaced_directories().collect();
-        assert_eq!(names, ["tools", "sessions"]);
+        let names: Vec<_> = project.misplaced_names().collect();
+        assert_eq!(names, ["tools", "sessions", "history"]);
     }
 }

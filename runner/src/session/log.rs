@@ -79,6 +79,8 @@ pub enum End {
     Well,
     /// Otherwise, in the transcript's words: `exit 1`, `timed out`.
     Badly(String),
+    /// The person did not allow it, so it did not run.
+    Refused,
     /// It has no result: a crash, or a session that is still at it.
     Open,
 }
@@ -123,6 +125,8 @@ struct Reading {
     title: Option<String>,
     /// Calls without a result yet, oldest first, with their reply's time.
     open: VecDeque<(ToolCall, Option<Timestamp>)>,
+    /// Calls that the person refused: id and tool.
+    refused: Vec<(String, String)>,
     /// Whether an older transcript was read before this one.
     continues: bool,
 }
@@ -133,7 +137,13 @@ impl Reading {
             // The older transcript has them as they were.
             Record::Message(_, Meta { kept: true, .. }) if self.continues => {}
             Record::Message(message, meta) => self.message(message, meta),
-            Record::Note(note) => self.add(note.time, What::Note(note)),
+            Record::Note(note) => {
+                if let Some(approval) = note.approval.as_ref().filter(|approval| !approval.allowed)
+                {
+                    self.refused.push((approval.call.clone(), approval.name.clone()));
+                }
+                self.add(note.time, What::Note(note));
+            }
             Record::Title(title) => _ = self.title.get_or_insert(title),
             Record::State { .. } => {}
         }
@@ -162,7 +172,12 @@ impl Reading {
     fn result(&mut self, id: &str, meta: Meta) {
         let Some(at) = self.open.iter().position(|(call, _)| call.id == id) else { return };
         let Some((call, _)) = self.open.remove(at) else { return };
-        let end = meta.status.map_or(End::Well, End::Badly);
+        let is_this = |(id, name): &(String, String)| *id == call.id && *name == call.function.name;
+        let end = match meta.status {
+            Some(_) if self.refused.iter().any(is_this) => End::Refused,
+            Some(status) => End::Badly(status),
+            None => End::Well,
+        };
         self.call(call, meta.time, end, meta.elapsed_ms);
     }
 

@@ -92,6 +92,10 @@ pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
     if let Some(sentence) = outside(project) {
         return Err(io::Error::other(sentence));
     }
+    // What is known of the project's own state stays known.
+    if project.is_kept_elsewhere() {
+        return Ok(());
+    }
     let entry = Entry {
         since: env.now().to_string(),
         origin,
@@ -108,6 +112,9 @@ pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
 /// # Errors
 /// When `trusted.json` cannot be written.
 pub fn refresh(project: &Project, env: &Env) -> io::Result<()> {
+    if project.is_kept_elsewhere() {
+        return Ok(());
+    }
     let Some(entry) = Store::read(env).entry(project.root()) else { return Ok(()) };
     let now = Snapshot::of(project, Some(&entry.files));
     let brought = || Repository::around(project.root()).moved_since(&entry.git);
@@ -138,7 +145,10 @@ pub fn list(env: &Env) -> Vec<Trusted> {
 /// `project`, its state kept elsewhere where its own may not even be touched.
 pub fn touchable(project: Project, env: &Env) -> Project {
     match outside(&project) {
-        Some(_) => project.kept_at(env.cache_dir.join("untouchable")),
+        Some(_) => {
+            let _ = std::fs::create_dir_all(&env.cache_dir);
+            project.kept_at(env.cache_dir.join("untouchable"))
+        }
         None => project,
     }
 }

@@ -245,6 +245,23 @@ fn a_link_out_of_the_project_is_never_obeyed() {
 }
 
 #[test]
+fn a_state_that_is_kept_elsewhere_for_a_while_costs_no_trust() {
+    let place = Place::new();
+    place.project().scaffold();
+    place.grant(Origin::Here);
+    place.write("prompt.md", "Mine.");
+    let prev = place.root().join(".autocode/prev");
+    symlink("prev", &prev).unwrap();
+    let elsewhere = touchable(place.project(), &place.env);
+    assert!(elsewhere.is_kept_elsewhere());
+    assert_eq!(elsewhere.scaffold(), Scaffold::Created);
+    grant(&elsewhere, &place.env, Origin::Here).unwrap();
+    refresh(&elsewhere, &place.env).unwrap();
+    fs::remove_file(prev).unwrap();
+    assert_eq!(place.assess(), Trust::Trusted);
+}
+
+#[test]
 fn a_broken_record_trusts_nothing_and_is_kept_aside() {
     let place = Place::new();
     place.write("prompt.md", "x");

@@ -219,6 +219,7 @@ fn ended(call: &Call) -> String {
         End::Well if call.name == "bash" => "exit 0",
         End::Well => "ok",
         End::Badly(how) => how,
+        End::Refused => return "did not run".to_owned(),
         End::Open => return "has no result".to_owned(),
     };
     match call.elapsed_ms {
@@ -251,11 +252,12 @@ fn value(Entry { time, what }: &Entry) -> Value {
     }
 }
 
-/// As in the events of `-p --json`, and `open` for a call without a result.
+/// As in the events of `-p --json`, `refused`, and `open` for a call without a result.
 fn status(end: &End) -> (String, Option<i32>) {
     match end {
         End::Well => ("ok".to_owned(), None),
         End::Open => ("open".to_owned(), None),
+        End::Refused => ("refused".to_owned(), None),
         End::Badly(how) => match how.strip_prefix("exit ").and_then(|code| code.parse().ok()) {
             Some(code) => ("exit".to_owned(), Some(code)),
             None => (how.replace(' ', "_"), None),
