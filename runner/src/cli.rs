@@ -125,6 +125,14 @@ pub enum Command {
         #[arg(long)]
         math: bool,
     },
+    /// What happened in a session: steps, commands, exit codes, edits of the agent itself, approvals
+    Log {
+        /// The session; the latest one of this project without it
+        id: Option<String>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Obey this project's .autocode/ from now on
     Trust {
         /// No longer

@@ -1,4 +1,4 @@
-//! What the command line can do without a model: tools, rendering, trust, drift and back.
+//! What the command line can do without a model: tools, rendering, the log, trust, drift and back.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -10,8 +10,9 @@ use crate::env::Env;
 use crate::exit::Exit;
 use crate::project::Project;
 use crate::render::{self, ColorDepth, color, sanitize};
-use crate::toolkit;
+use crate::session::{self, Log};
 use crate::trust::{self, Origin, Trust};
+use crate::{toolkit, ui};
 
 /// Carries out the command there is; `None` when the command line has none.
 ///
@@ -25,6 +26,7 @@ pub fn run(cli: &Cli, env: &Env) -> Result<Option<Exit>> {
             render::command::run(file.as_deref(), *math, env)?;
             Exit::Done
         }
+        Some(Command::Log { id, json }) => log(id.as_deref(), *json, &project(), env)?,
         Some(Command::Trust { list: true, .. }) => list_trusted(env)?,
         Some(Command::Trust { remove: true, .. }) => distrust(&project(), env)?,
         Some(Command::Trust { .. }) => trust_project(&project(), env)?,
@@ -45,6 +47,16 @@ fn tool(args: &toolkit::cli::ToolArgs, env: &Env) -> Exit {
             error.exit()
         }
     }
+}
+
+fn log(id: Option<&str>, json: bool, project: &Project, env: &Env) -> Result<Exit> {
+    let project = trust::touchable(project.clone(), env);
+    let Some(id) = id.map(str::to_owned).or_else(|| session::latest(&project)) else {
+        return Err(anyhow!("this project has no sessions yet"));
+    };
+    let log = Log::read(&project, &id)?;
+    unless_closed(if json { ui::log::show_json(&log) } else { ui::log::show(&log, env) })?;
+    Ok(Exit::Done)
 }
 
 fn diff(cli: &Cli, project: &Project, env: &Env) -> Result<Exit> {
@@ -97,13 +109,18 @@ fn list_trusted(env: &Env) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Text on standard output. A reader that has seen enough is no error.
+/// Text on standard output.
 fn say(text: &str) -> io::Result<()> {
     let text = text.trim_end();
     if text.is_empty() {
         return Ok(());
     }
-    match writeln!(io::stdout(), "{text}") {
+    unless_closed(writeln!(io::stdout(), "{text}"))
+}
+
+/// A reader that has seen enough is no error.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

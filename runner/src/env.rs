@@ -87,6 +87,11 @@ impl Env {
         self.zone().to_datetime(self.now())
     }
 
+    /// A moment as date and time where the user is.
+    pub fn local(&self, time: Timestamp) -> DateTime {
+        self.zone().to_datetime(time)
+    }
+
     /// `TZ`'s zone, else the system's. jiff's own look-up of a name lists the whole zone database first, which takes
     /// milliseconds; one file is enough.
     fn zone(&self) -> TimeZone {

@@ -77,9 +77,11 @@ pub fn is_link(path: &Path) -> bool {
 }
 
 /// What a path is, for messages: `directory`, `FIFO`, ….
-fn kind(metadata: &std::fs::Metadata) -> &'static str {
+pub(crate) fn kind(metadata: &std::fs::Metadata) -> &'static str {
     let kind = metadata.file_type();
-    if kind.is_dir() {
+    if kind.is_file() {
+        "file"
+    } else if kind.is_dir() {
         "directory"
     } else if kind.is_fifo() {
         "FIFO"

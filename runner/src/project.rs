@@ -1,5 +1,6 @@
 //! Where a project's files are: `.autocode/` and what is in it; its first files; what was replaced in it.
 
+mod misplaced;
 mod prev;
 mod scaffold;
 

@@ -65,7 +65,13 @@ fn run(cli: &Cli) -> Result<Exit> {
     } else if cli.ask {
         overrides.set("approve", "writes".into())?;
     }
-    let begin = |overrides| Live::start(project.clone(), env.clone(), overrides, trusted);
+    let begin = |overrides| -> Result<(Live, Vec<String>)> {
+        let (mut live, warnings) = Live::start(project.clone(), env.clone(), overrides, trusted)?;
+        if cli.trust {
+            live.obey_whoever();
+        }
+        Ok((live, warnings))
+    };
     let (mut live, mut warnings) = begin(overrides.clone())?;
     if live.settings().model.is_empty() && cli.replay.is_none() {
         if !person || !ui::repl::is_for_a_person() {
@@ -86,7 +92,17 @@ fn run(cli: &Cli) -> Result<Exit> {
     };
     let opened = match id {
         Wanted::New => (Session::create(&project, env.local_time()), Loaded::default()),
-        Wanted::Id(id) => Session::open(&project, &id)?,
+        Wanted::Id(id) => {
+            if !trusted {
+                complain(
+                    "warning",
+                    &format!(
+                        "session {id} lies in an .autocode/ that you do not trust; it may not be yours"
+                    ),
+                );
+            }
+            Session::open(&project, &id)?
+        }
     };
     let (session, mut loaded) = opened;
     let warnings = warnings.into_iter().chain(std::mem::take(&mut loaded.warnings));
@@ -96,6 +112,7 @@ fn run(cli: &Cli) -> Result<Exit> {
         env: env.clone(),
         model: live.settings().model.clone(),
         message: message.clone(),
+        trusted,
         warnings: warnings.collect(),
     };
     let theirs = env.clone();
@@ -145,11 +162,27 @@ pub(crate) fn run_once(parts: Parts, message: String, json: bool, env: &Env) -> 
 /// Whether the project's `.autocode/` is obeyed; `None` if the person would rather leave. A project whose state may not
 /// even be touched keeps it elsewhere.
 fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<(Project, bool)>> {
-    Ok(match trust::assess(&project, env) {
-        Trust::Nothing | Trust::Trusted => Some((project, true)),
-        Trust::Untrusted(asked) | Trust::Changed(asked) if person && !cli.trust => {
+    // Who trusts it anyway need not wait until everything in it was looked at.
+    let trust = match trust::outside(&project) {
+        Some(why) => Trust::Outside(why),
+        None if cli.trust => Trust::Trusted,
+        None => trust::assess(&project, env),
+    };
+    Ok(match trust {
+        Trust::Trusted => Some((project, true)),
+        Trust::Nothing => {
+            tell_broken_record(env);
+            // From here on what is made here is told from what git brings.
+            if project.home().is_dir() {
+                let _ = trust::grant(&project, env, Origin::Approved);
+            }
+            Some((project, true))
+        }
+        Trust::Untrusted(ref asked) | Trust::Changed(ref asked) if person => {
+            tell_broken_record(env);
+            let known = matches!(trust, Trust::Changed(_));
             let place = env.short(project.root());
-            match ui::ask::trust(&asked, &place, color::ascii_only(env))? {
+            match ui::ask::trust(asked, &place, known, color::ascii_only(env))? {
                 ui::ask::Answer::Yes => {
                     trust::grant(&project, env, Origin::Approved)?;
                     Some((project, true))
@@ -159,21 +192,26 @@ fn judge(cli: &Cli, project: Project, env: &Env, person: bool) -> Result<Option<
             }
         }
         Trust::Untrusted(asked) | Trust::Changed(asked) => {
-            if !cli.trust {
-                let files = asked.summary();
-                complain(
-                    "note",
-                    &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"),
-                );
-            }
-            Some((project, cli.trust))
+            tell_broken_record(env);
+            let files = asked.summary();
+            complain(
+                "note",
+                &format!(".autocode/ is not obeyed before you trust it ({files}); see --trust"),
+            );
+            Some((project, false))
         }
         Trust::Outside(why) => {
             complain("warning", &why);
-            let elsewhere = env.cache_dir.join("untouchable");
-            Some((project.kept_at(elsewhere), false))
+            Some((trust::touchable(project, env), false))
         }
     })
+}
+
+/// Why a project that was trusted may be unknown.
+fn tell_broken_record(env: &Env) {
+    if let Some(problem) = trust::broken_record(env) {
+        complain("warning", &format!("{problem}; no project is known to be trusted"));
+    }
 }
 
 /// The first run in a project writes `.autocode/`, which is then ours to obey.
@@ -184,7 +222,9 @@ fn scaffold(project: &Project, env: &Env) {
                 complain("warning", &format!("trust in this project was not recorded: {error}"));
             }
         }
-        Scaffold::Present => {}
+        Scaffold::Present => {
+            project.misplaced().iter().for_each(|sentence| complain("warning", sentence));
+        }
         Scaffold::Impossible(why) => complain("warning", &why),
     }
 }

@@ -6,19 +6,25 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod approvals;
+mod attack;
 mod bash;
 mod compaction;
 mod config;
+mod corruption;
 mod demo;
 mod endpoint;
 mod errors;
 mod faults;
+mod grants;
 mod growth;
 mod headless;
+mod log;
 mod oneshot;
+mod pulled;
 mod quirks;
 mod readme;
 mod repl;
+mod selfedit;
 mod sessions;
 mod tools;
 mod tools_json;
@@ -39,6 +45,28 @@ fn scripted(replies: impl IntoIterator<Item = Reply>) -> (Server, TestEnv) {
     });
     let env = TestEnv::with_server(AUTOCODE, &server);
     (server, env)
+}
+
+/// Runs git as nobody in particular, without the machine's settings.
+#[track_caller]
+fn git(dir: &Path, arguments: &[&str]) {
+    let output = std::process::Command::new("git")
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .expect("git");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?}: {said}");
 }
 
 /// The conversation that was sent is one that every provider takes.

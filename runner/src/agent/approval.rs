@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::channel::{Events, Inputs};
 use super::event::Event;
-use crate::approve::{Answer, Offer, Rules, Verdict, judge_command, judge_tool};
+use crate::approve::{Answer, Offer, Rule, Rules, Verdict, judge_command, judge_tool};
 use crate::config::Approve;
 use crate::env::Env;
+use crate::session::{Approval, Note};
 use crate::tools::bash::Command;
 use crate::tools::{ToolResult, ToolStatus};
 
@@ -38,6 +39,15 @@ pub(super) struct Asked<'a> {
     pub(super) cwd: &'a Path,
 }
 
+/// What an approval takes beside the call.
+#[derive(Clone, Copy)]
+pub(super) struct Desk<'a> {
+    pub(super) events: &'a Events,
+    pub(super) cancel: &'a CancellationToken,
+    /// Writes the answer down.
+    pub(super) note: &'a dyn Fn(&Note),
+}
+
 impl Gate {
     pub(super) fn new(env: &Env, root: &Path, inputs: Inputs) -> Self {
         let (env, root) = (env.clone(), root.to_owned());
@@ -54,8 +64,7 @@ impl Gate {
         &self,
         call: Asked<'_>,
         policy: Approve,
-        events: &Events,
-        cancel: &CancellationToken,
+        desk: Desk<'_>,
     ) -> Result<(), ToolResult> {
         if policy == Approve::Never {
             return Ok(());
@@ -63,7 +72,11 @@ impl Gate {
         let rules = self.rules.get_or_init(|| RefCell::new(Rules::load(&self.env, &self.root)));
         let verdict = self.judge(&call, policy, &rules.borrow());
         let Verdict::Ask(offer) = verdict else { return Ok(()) };
-        match self.ask(&call, offer, events, cancel).await {
+        let Desk { events, cancel, note } = desk;
+        let why = offer.why.clone();
+        let answer = self.ask(&call, offer, events, cancel).await;
+        note(&noted(&call, why, &answer));
+        match answer {
             Answer::Yes => Ok(()),
             Answer::Session(more) => {
                 rules.borrow_mut().allow(more);
@@ -77,6 +90,11 @@ impl Gate {
             }
             Answer::No(words) => Err(refused(words, cancel)),
         }
+    }
+
+    /// The same for a question that is not about a call.
+    pub(super) fn inputs_cell(&self) -> &RefCell<Inputs> {
+        &self.inputs
     }
 
     fn judge(&self, call: &Asked<'_>, policy: Approve, rules: &Rules) -> Verdict {
@@ -109,6 +127,33 @@ impl Gate {
     }
 }
 
+/// The answer for the transcript.
+fn noted(call: &Asked<'_>, why: Vec<String>, answer: &Answer) -> Note {
+    let (words, rules) = match answer {
+        Answer::Yes => ("yes".to_owned(), &[][..]),
+        Answer::No(None) => ("no".to_owned(), &[][..]),
+        Answer::No(Some(words)) => (format!("no: {words}"), &[][..]),
+        Answer::Session(rules) => ("yes, always in this session".to_owned(), &rules[..]),
+        Answer::Project(rules) => ("yes, always in this project".to_owned(), &rules[..]),
+    };
+    let rules: Vec<String> = rules.iter().map(Rule::shown).collect();
+    let words = if rules.is_empty() { words } else { format!("{words}: {}", rules.join(", ")) };
+    let asked = match Command::parse(call.arguments) {
+        Ok(command) if call.name == "bash" => command.text,
+        _ => call.arguments.to_owned(),
+    };
+    let approval = Approval {
+        call: call.id.to_owned(),
+        name: call.name.to_owned(),
+        asked,
+        cwd: call.cwd.display().to_string(),
+        why,
+        allowed: !matches!(answer, Answer::No(_)),
+        rules,
+    };
+    Note::approval(&words, approval)
+}
+
 fn refused(words: Option<String>, cancel: &CancellationToken) -> ToolResult {
     let content = match words {
         Some(words) => format!("{REFUSED} They say: {words}"),
@@ -127,8 +172,12 @@ mod tests {
     use crate::agent::event::Input;
     use tokio::sync::mpsc::unbounded_channel;
 
-    /// What becomes of `rm x` when the person sends `inputs`.
-    async fn outcome(policy: Approve, inputs: Vec<Input>) -> Result<(), ToolResult> {
+    /// What becomes of `rm x` when the person sends `inputs`, and what is written down.
+    async fn outcome_and_notes(
+        policy: Approve,
+        inputs: Vec<Input>,
+    ) -> (Result<(), ToolResult>, Vec<Note>) {
+        let notes = RefCell::new(Vec::new());
         let dir = tempfile::tempdir().unwrap();
         let (sender, receiver) = unbounded_channel();
         inputs.into_iter().for_each(|input| sender.send(input).unwrap());
@@ -137,7 +186,18 @@ mod tests {
         let gate = Gate::new(&Env::at(dir.path()), dir.path(), Inputs::new(receiver));
         let arguments = r#"{"command":"rm x"}"#;
         let call = Asked { id: "a", name: "bash", arguments, cwd: dir.path() };
-        gate.pass(call, policy, &Events::new(events), &CancellationToken::new()).await
+        let (events, cancel) = (Events::new(events), CancellationToken::new());
+        let desk = Desk {
+            events: &events,
+            cancel: &cancel,
+            note: &|note| notes.borrow_mut().push(note.clone()),
+        };
+        let result = gate.pass(call, policy, desk).await;
+        (result, notes.take())
+    }
+
+    async fn outcome(policy: Approve, inputs: Vec<Input>) -> Result<(), ToolResult> {
+        outcome_and_notes(policy, inputs).await.0
     }
 
     fn answer(id: &str, answer: Answer) -> Input {
@@ -165,5 +225,22 @@ mod tests {
         let no = Answer::No(Some("use git rm".into()));
         let result = outcome(Approve::Always, vec![answer("a", no)]).await.unwrap_err();
         assert!(result.content.ends_with("They say: use git rm"), "{}", result.content);
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn what_was_asked_and_answered_is_written_down() {
+        let rules = vec![Rule::Exactly(vec!["rm".into(), "x".into()])];
+        let inputs = vec![answer("a", Answer::Session(rules))];
+        let (_, notes) = outcome_and_notes(Approve::Writes, inputs).await;
+        let approval = notes[0].approval.as_ref().unwrap();
+        assert_eq!(notes[0].text, "yes, always in this session: rm x");
+        assert_eq!((approval.asked.as_str(), approval.allowed), ("rm x", true));
+        assert_eq!(
+            (&approval.why[..], &approval.rules[..]),
+            (&["runs rm".to_owned()][..], &["rm x".to_owned()][..])
+        );
+        let (_, notes) = outcome_and_notes(Approve::Writes, vec![]).await;
+        assert!(!notes[0].approval.as_ref().unwrap().allowed);
+        assert!(outcome_and_notes(Approve::Never, vec![]).await.1.is_empty());
     }
 }

@@ -8,7 +8,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
-use super::approval::{Asked, Gate};
+use super::approval::{Asked, Desk, Gate};
 use super::channel::Events;
 use super::event::Event;
 use super::spent::Spent;
@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::model::message::{Assistant, ToolCall};
 use crate::model::{Finish, Model, Request, sanitize_arguments};
 use crate::project::Project;
-use crate::session::{Meta, Session};
+use crate::session::{Meta, Note, Session};
 use crate::tools::bash::Bash;
 use crate::tools::toolbox::Toolbox;
 use crate::tools::{CallContext, Host, ToolResult, ToolStatus};
@@ -102,7 +102,13 @@ impl<'a> Workshop<'a> {
         let cwd = self.bash.cwd();
         let asked = Asked { id: self.call_id, name, arguments, cwd: &cwd };
         let policy = self.settings.approve;
-        if let Err(refusal) = self.gate.pass(asked, policy, self.events, self.cancel).await {
+        let note = |note: &Note| {
+            if let Err(error) = self.session.borrow_mut().note(note) {
+                self.events.warn(error.to_string());
+            }
+        };
+        let desk = Desk { events: self.events, cancel: self.cancel, note: &note };
+        if let Err(refusal) = self.gate.pass(asked, policy, desk).await {
             return refusal;
         }
         let progress = |text: &str| self.progress(text);

@@ -204,5 +204,5 @@ impl Agent {
 }
 
 fn with_meta((message, is_own): (&Message, bool)) -> (Message, Meta) {
-    (message.clone(), if is_own { Meta::own() } else { Meta::now() })
+    (message.clone(), Meta { own: is_own, kept: true, ..Meta::now() })
 }

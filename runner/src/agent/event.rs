@@ -13,6 +13,10 @@ use crate::config::Scope;
 use crate::model::ModelInfo;
 use crate::model::message::{Assistant, Usage};
 use crate::tools::{ToolChange, ToolResult};
+use crate::trust::Asked;
+
+/// The id that answers [`Event::Brought`]; no call's id is asked about at the same time.
+pub const BROUGHT: &str = "brought";
 
 /// What the agent tells its front end, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +75,9 @@ pub enum Event {
         /// Why it is asked about, and which rules would let its like pass.
         offer: Offer,
     },
+    /// Files that the agent would obey came from elsewhere; they wait for the person's word, an [`Input::Approval`]
+    /// with the id [`BROUGHT`].
+    Brought(Asked),
     /// A call runs.
     ToolStarted {
         /// The call's id.
@@ -169,7 +176,7 @@ pub enum TurnEnd {
 pub enum Input {
     /// A message: starts a turn, or, while one runs, enters before its next step.
     Message(String),
-    /// The answer to an [`Event::Approval`].
+    /// The answer to an [`Event::Approval`] or an [`Event::Brought`].
     Approval {
         /// The call's id.
         id: String,
@@ -194,6 +201,8 @@ pub enum Input {
     Settings(Option<String>),
     /// Between turns: tell the tools, as a note.
     Tools,
+    /// Between turns: ask about what is not obeyed yet.
+    Trust,
     /// Between turns: ask the endpoint for its models.
     Models,
 }

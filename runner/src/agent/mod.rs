@@ -137,6 +137,7 @@ impl Agent {
                 Input::Shell(command) => self.shell(&command).await,
                 Input::Settings(key) => self.tell_settings(key.as_deref()),
                 Input::Tools => self.tell_tools().await,
+                Input::Trust => self.trust_now().await,
                 Input::Models => self.tell_models().await,
                 Input::Unqueue(_) | Input::Approval { .. } => {}
             }

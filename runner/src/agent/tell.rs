@@ -38,8 +38,8 @@ impl Agent {
 
     /// What the model can call.
     pub(super) async fn tell_tools(&mut self) {
-        let notices = self.refresh().await;
-        drop(notices);
+        let cancel = self.interrupt.arm();
+        self.refresh(&cancel).await;
         let mut text = format!("{:<20} built in", "bash");
         for tool in self.toolbox.describe() {
             text.push('\n');

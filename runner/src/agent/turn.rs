@@ -95,7 +95,7 @@ impl Agent {
             for message in self.gate.inputs().take_messages() {
                 self.hear(message);
             }
-            for notice in self.refresh().await {
+            for notice in self.refresh(cancel).await {
                 self.hear_own(&notice);
             }
             self.make_room(cancel).await?;

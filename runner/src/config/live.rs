@@ -36,7 +36,10 @@ pub struct Live {
     repository: Repository,
     mark: Mark,
     held: bool,
+    held_tools: bool,
     moved: bool,
+    /// Files are obeyed whoever brought them.
+    whoever: bool,
     watched: [Watched; 4],
 }
 
@@ -93,7 +96,9 @@ impl Live {
             compact: None,
             system: String::new(),
             held: false,
+            held_tools: false,
             moved: false,
+            whoever: false,
             project,
             env,
             overrides,
@@ -140,14 +145,36 @@ impl Live {
         self.trusted
     }
 
+    /// Obeys the project's files in this session whoever brings them.
+    pub fn obey_whoever(&mut self) {
+        self.whoever = self.trusted;
+    }
+
     /// Whether files that git brought wait for [`Live::accept`].
     pub fn is_held(&self) -> bool {
         self.held
     }
 
-    /// Whether git brought files since this was last asked; tools may be among them.
+    /// Whether the project's tools may be offered to the model.
+    pub fn offers_tools(&self) -> bool {
+        self.trusted && !self.held_tools
+    }
+
+    /// Whether all that is obeyed is so because the person has seen it or it was made here.
+    pub fn is_vouched_for(&self) -> bool {
+        self.trusted && !self.held && !self.whoever
+    }
+
+    /// Whether git brought files to a trusted project since this was last asked; tools may be among them.
     pub fn take_moved(&mut self) -> bool {
-        std::mem::take(&mut self.moved)
+        std::mem::take(&mut self.moved) && self.trusted
+    }
+
+    /// Nothing new of the project's files is obeyed before [`Live::accept`]; of its tools, where they are concerned,
+    /// none is offered.
+    pub fn hold(&mut self, tools: bool) {
+        self.held = true;
+        self.held_tools |= tools;
     }
 
     /// Looks for changes; to be called before each model call.
@@ -158,7 +185,7 @@ impl Live {
                 changed.push((which, old));
             }
         }
-        let moved = self.repository.moved_since(&self.mark);
+        let moved = !self.whoever && self.repository.moved_since(&self.mark);
         if moved {
             self.mark = self.repository.mark();
             self.moved = true;
@@ -194,11 +221,12 @@ impl Live {
         changes
     }
 
-    /// Obeys the files that git brought: the person has seen them.
+    /// Obeys the project's files as they are now: the person has seen them.
     pub fn accept(&mut self) -> Vec<Change> {
-        self.held = false;
+        (self.trusted, self.held, self.held_tools) = (true, false, false);
         let mut changes = Vec::new();
         for which in [File::Own, File::Prompt, File::Compact] {
+            self.watched[which as usize].changed();
             self.reload_own(which, &mut changes);
         }
         changes

@@ -38,6 +38,9 @@ const LEFT_BEHIND: [&str; 2] = ["target", "node_modules"];
 pub fn record(project: &Project, name: &str) -> io::Result<()> {
     let record = now(project, name)
         .ok_or_else(|| io::Error::other("the module or its source cannot be read"))?;
+    if files::is_link(&mark(project, name)) {
+        return Err(io::Error::other("the note's place is a link"));
+    }
     files::write_whole(&mark(project, name), &serde_json::to_string(&record)?, 0o644)
 }
 

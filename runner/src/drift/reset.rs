@@ -67,6 +67,9 @@ pub fn reset(project: &Project, env: &Env, part: Part) -> Result<Vec<String>, St
     }
     if part == Part::All {
         work.file(".gitignore", pristine::GITIGNORE).map_err(sentence)?;
+        for name in project.misplaced_directories() {
+            work.aside(name).map_err(sentence)?;
+        }
     }
     if work.said.is_empty() {
         work.said.push("everything is as it comes already".to_owned());
@@ -116,6 +119,18 @@ impl Work<'_> {
         std::fs::create_dir(&dir)?;
         if was_there {
             self.say("tools");
+        }
+        Ok(())
+    }
+
+    /// Moves away what stands where a directory of ours belongs, which is made when it is needed.
+    fn aside(&mut self, name: &str) -> io::Result<()> {
+        self.keep()?;
+        let path = self.project.file(name);
+        // The directory for what is replaced may have been the one in the way.
+        if path.symlink_metadata().is_ok() && !path.is_dir() {
+            self.keep()?.moved(&path, name)?;
+            self.said.push(format!(".autocode/{name} was no directory and is out of the way"));
         }
         Ok(())
     }

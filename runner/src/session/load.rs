@@ -64,16 +64,23 @@ fn read_lines(mut file: impl BufRead) -> io::Result<Records> {
     let mut line = Vec::new();
     loop {
         line.clear();
+        let zeros = pass_zeros(&mut file)?;
         if file.read_until(b'\n', &mut line)? == 0 {
+            found.ends_within_a_line |= zeros;
+            found.lost += usize::from(zeros);
             return Ok(found);
         }
         found.ends_within_a_line = !line.ends_with(b"\n");
         let line = line.trim_ascii();
         if line.is_empty() {
+            found.lost += usize::from(zeros);
             continue;
         }
         match serde_json::from_slice(line) {
-            Ok(record) => found.records.push(record),
+            Ok(record) => {
+                found.damaged += usize::from(zeros);
+                found.records.push(record);
+            }
             Err(_) => {
                 let before = found.records.len();
                 rescue(line, &mut found.records);
@@ -83,6 +90,25 @@ fn read_lines(mut file: impl BufRead) -> io::Result<Records> {
                     found.damaged += 1;
                 }
             }
+        }
+    }
+}
+
+/// Passes over NUL bytes, as many as a crash or a sparse file has of them; whether there were any.
+fn pass_zeros(file: &mut impl BufRead) -> io::Result<bool> {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let mut any = false;
+    loop {
+        let bytes = file.fill_buf()?;
+        // Whole blocks first, which are compared at once.
+        let blocks = bytes.chunks(ZEROS.len()).take_while(|block| **block == ZEROS[..block.len()]);
+        let mut count = blocks.map(<[u8]>::len).sum();
+        count += bytes[count..].iter().take_while(|byte| **byte == 0).count();
+        any |= count > 0;
+        let all = count == bytes.len();
+        file.consume(count);
+        if count == 0 || !all {
+            return Ok(any);
         }
     }
 }

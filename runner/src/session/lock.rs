@@ -7,9 +7,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::with_directory;
 
@@ -32,11 +34,21 @@ impl Lock {
     /// Locks the session `id`.
     pub(super) fn acquire(dir: &Path, id: &str) -> Result<Self, Refused> {
         let path = dir.join(format!("{id}.lock"));
+        let mut patience = 100;
         loop {
             let mut file = with_directory(dir, || open(&path)).map_err(|_| Refused::Impossible)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => return Err(Refused::Held(holder(&mut file))),
+                Err(Errno::WOULDBLOCK) => {
+                    let holder = holder(&mut file);
+                    // A process that was killed while it started another lives on in it for a moment.
+                    if patience == 0 || !holder.is_some_and(is_gone) {
+                        return Err(Refused::Held(holder));
+                    }
+                    patience -= 1;
+                    std::thread::sleep(Duration::from_millis(2));
+                    continue;
+                }
                 Err(Errno::INTR) => continue,
                 Err(_) => return Err(Refused::Impossible),
             }
@@ -57,13 +69,22 @@ impl Drop for Lock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    // A link that someone put there would have its target emptied.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(flags).open(path)
 }
 
 fn holder(file: &mut File) -> Option<u32> {
     let mut number = String::new();
     file.read_to_string(&mut number).ok()?;
     number.trim().parse().ok()
+}
+
+fn is_gone(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 fn is_at(file: &File, path: &Path) -> bool {

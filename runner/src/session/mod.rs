@@ -10,6 +10,8 @@ mod id;
 mod list;
 mod load;
 mod lock;
+mod log;
+mod note;
 mod record;
 mod repair;
 mod sync;
@@ -32,7 +34,9 @@ use self::transcript::Transcript;
 pub use self::archive::archived;
 pub use self::list::{Summary, latest, recent};
 pub use self::load::{Records, read as read_records};
-pub use self::record::{Meta, Note, Record};
+pub use self::log::{Call, End, Entry, Log, What};
+pub use self::note::{Approval, Note};
+pub use self::record::{Meta, Record};
 
 /// A session that is being written.
 ///
@@ -79,22 +83,22 @@ pub enum SessionError {
         pid: Option<u32>,
     },
     /// It is there but cannot be read.
-    #[error("{path} cannot be read: {source}")]
+    #[error("{path} cannot be read: {cause}")]
     Read {
         /// The file.
         path: String,
-        /// Why not.
-        source: io::Error,
+        /// Why not; a part of the message, so not told once more as its source.
+        cause: io::Error,
     },
     /// It cannot be written now. Told once; the lines are kept and written as soon as that is possible.
     #[error(
-        "{path} cannot be written: {source}; the conversation goes on in memory, and is written when that is possible"
+        "{path} cannot be written: {cause}; the conversation goes on in memory, and is written when that is possible"
     )]
     Write {
         /// The file.
         path: String,
-        /// Why not.
-        source: io::Error,
+        /// Why not; a part of the message, so not told once more as its source.
+        cause: io::Error,
     },
 }
 
@@ -116,11 +120,7 @@ impl Session {
     /// When there is none, when another process writes it, when it cannot be read.
     pub fn open(project: &Project, id: &str) -> Result<(Self, Loaded), SessionError> {
         let dir = project.sessions();
-        let path = dir.join(format!("{id}.jsonl"));
-        if !id::is_valid(id) || !path.exists() {
-            let dir = project.short(&dir).to_string();
-            return Err(SessionError::NotFound { id: id.to_owned(), dir });
-        }
+        let path = file_of(project, id)?;
         let lock = match Lock::acquire(&dir, id) {
             Ok(lock) => Some(lock),
             Err(Refused::Held(pid)) => {
@@ -129,7 +129,7 @@ impl Session {
             Err(Refused::Impossible) => None,
         };
         let records = load::read(&path)
-            .map_err(|source| SessionError::Read { path: path.display().to_string(), source })?;
+            .map_err(|cause| SessionError::Read { path: path.display().to_string(), cause })?;
         let mut session = Self::at(dir, id.to_owned(), lock);
         session.transcript.exists(records.ends_within_a_line);
         let loaded = session.take_in(records);
@@ -232,16 +232,26 @@ impl Session {
         let replaced = self.transcript.flush().and_then(|()| {
             archive::replace(&self.dir, &self.id, &lines).map(|()| self.transcript.replaced())
         });
-        replaced.map_err(|source| self.not_written(source))
+        replaced.map_err(|cause| self.not_written(cause))
     }
 
     fn write(&mut self, line: &Line) -> Result<(), SessionError> {
-        self.transcript.append(line).map_err(|source| self.not_written(source))
+        self.transcript.append(line).map_err(|cause| self.not_written(cause))
     }
 
-    fn not_written(&self, source: io::Error) -> SessionError {
-        SessionError::Write { path: self.path.display().to_string(), source }
+    fn not_written(&self, cause: io::Error) -> SessionError {
+        SessionError::Write { path: self.path.display().to_string(), cause }
     }
+}
+
+/// The transcript of the session `id`, if there is one.
+fn file_of(project: &Project, id: &str) -> Result<PathBuf, SessionError> {
+    let dir = project.sessions();
+    let path = dir.join(format!("{id}.jsonl"));
+    if id::is_valid(id) && path.exists() {
+        return Ok(path);
+    }
+    Err(SessionError::NotFound { id: id.to_owned(), dir: project.short(&dir).to_string() })
 }
 
 /// The first words of a person, which a session is known by in lists.

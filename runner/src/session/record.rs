@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::note::Note;
 use crate::model::message::{Assistant, Message, Reasoning, ToolCall, Usage};
 
 /// What a line says.
@@ -47,6 +48,9 @@ pub struct Meta {
     /// A user message that autocode wrote in the person's place.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+    /// It stood in the transcript that a summary replaced, word for word or shortened.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
     /// How a tool call ended (`exit 1`, `timed out`), if not well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -67,32 +71,12 @@ impl Meta {
     }
 }
 
-/// Something that happened beside the conversation: an edit of the agent's own settings, an approval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Note {
-    /// When.
-    #[serde(with = "time", skip_serializing_if = "Option::is_none")]
-    pub time: Option<Timestamp>,
-    /// What kind of thing, one word.
-    pub kind: String,
-    /// What happened.
-    pub text: String,
-}
-
-impl Note {
-    /// Something that happens now.
-    pub fn now(kind: &str, text: &str) -> Self {
-        Self { time: Some(Timestamp::now()), kind: kind.to_owned(), text: text.to_owned() }
-    }
-}
-
 /// Times to the millisecond, as RFC 3339; what is not one is none.
-mod time {
+pub(super) mod time {
     use jiff::{Timestamp, Unit};
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(
+    pub(in crate::session) fn serialize<S: Serializer>(
         time: &Option<Timestamp>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -102,7 +86,7 @@ mod time {
         }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::session) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Timestamp>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?;
@@ -348,6 +332,7 @@ mod tests {
             step: Some(3),
             usage: Some(Usage { prompt: 10, completion: 2, cost: Some(0.5), ..Usage::default() }),
             own: true,
+            kept: true,
             status: Some("exit 1".to_owned()),
             elapsed_ms: Some(12),
         };

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use rustix::fs::OFlags;
+
 use super::record::Line;
 use super::sync::Syncer;
 use super::with_directory;
@@ -96,7 +98,9 @@ impl Transcript {
 
 fn open(path: &std::path::Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o600);
+    // Neither through a link that someone put there nor into a FIFO.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    options.append(true).create(true).mode(0o600).custom_flags(flags);
     let dir = path.parent().unwrap_or(path);
     with_directory(dir, || options.open(path))
 }

@@ -118,13 +118,11 @@ async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Result<T, Setup
 fn save(
     project: &Project,
     env: &Env,
-    settings: Vec<(&'static str, Value)>,
+    settings: Vec<(&'static str, Option<Value>)>,
     terminal: &mut dyn Terminal,
 ) -> Result<String, SetupError> {
-    let changes: Vec<(&Key, Option<Value>)> = settings
-        .into_iter()
-        .filter_map(|(name, value)| Some((Key::named(name)?, Some(value))))
-        .collect();
+    let changes: Vec<(&Key, Option<Value>)> =
+        settings.into_iter().filter_map(|(name, value)| Some((Key::named(name)?, value))).collect();
     let (path, place) = config::file(project, env, Scope::User);
     if let Err(problem) = config::save(project, env, Scope::User, &changes) {
         let aside = path.with_extension("json.broken");

@@ -29,8 +29,8 @@ pub enum Need {
     Models(Endpoint),
     /// One short call; then [`super::wizard::Wizard::tested`].
     Test(Endpoint, String),
-    /// These settings are saved for the user, and setup is done.
-    Save(Vec<(&'static str, Value)>),
+    /// These settings are saved for the user, those without a value taken out, and setup is done.
+    Save(Vec<(&'static str, Option<Value>)>),
 }
 
 /// What the person is asked.

@@ -132,7 +132,8 @@ impl<'a> Wizard<'a> {
                 self.models = for_chat(models);
                 let count = self.models.len();
                 if count > 0 {
-                    self.lines.push(Line::Good(format!("{count} models")));
+                    let models = if count == 1 { "model" } else { "models" };
+                    self.lines.push(Line::Good(format!("{count} {models}")));
                 }
                 self.then_model();
             }
@@ -367,14 +368,16 @@ impl<'a> Wizard<'a> {
         self.step = Step::Approve;
     }
 
-    fn settings(&self) -> Vec<(&'static str, Value)> {
-        let mut settings: Vec<(&'static str, Value)> = vec![
-            ("base_url", self.endpoint.base_url.as_str().into()),
-            ("api_key", self.stored_key.as_str().into()),
-            ("model", self.model.as_str().into()),
-            ("approve", self.approve.name().into()),
+    /// What is the default anyway is taken out of the file.
+    fn settings(&self) -> Vec<(&'static str, Option<Value>)> {
+        let approve = (self.approve != Approve::default()).then(|| self.approve.name().into());
+        let mut settings: Vec<(&'static str, Option<Value>)> = vec![
+            ("base_url", Some(self.endpoint.base_url.as_str().into())),
+            ("api_key", Some(self.stored_key.as_str().into())),
+            ("model", Some(self.model.as_str().into())),
+            ("approve", approve),
         ];
-        settings.extend(self.window.map(|window| ("context_window", window.into())));
+        settings.extend(self.window.map(|window| ("context_window", Some(window.into()))));
         settings
     }
 }

@@ -1,5 +1,7 @@
 //! `autocode tool list`.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::build::first_line;
@@ -39,8 +41,8 @@ impl Toolkit<'_> {
         for tool in &tools {
             let (state, about) = match &tool.state {
                 ToolState::Ready => (state(tool), first_line(&tool.description)),
-                ToolState::Compiling => (state(tool), ""),
-                ToolState::Broken(report) => (state(tool), report.as_str()),
+                ToolState::Compiling => (state(tool), Cow::Borrowed("")),
+                ToolState::Broken(report) => (state(tool), Cow::Borrowed(report.as_str())),
             };
             let (name, size) = (&tool.name, size(tool.size));
             self.say(format_args!(

@@ -96,3 +96,17 @@ pub enum ToolChange {
     /// A tool's grants changed; name and the grants as one line.
     Grants(String, String),
 }
+
+impl ToolChange {
+    /// As a few words of a list; none for what is not over yet.
+    pub fn words(&self) -> Option<String> {
+        Some(match self {
+            Self::Added(name) => format!("{name} is there"),
+            Self::Updated(name) => format!("{name} changed"),
+            Self::Removed(name) => format!("{name} is gone"),
+            Self::Broken(name, why) => format!("{name} is broken: {why}"),
+            Self::Grants(name, grants) => format!("{name} may now: {grants}"),
+            Self::Compiling(_) => return None,
+        })
+    }
+}

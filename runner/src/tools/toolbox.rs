@@ -126,7 +126,11 @@ impl Toolbox {
             self.take_over();
         }
         self.started = trusted;
-        let seen = if trusted { self.scanner.look() } else { self.scanner.forget() };
+        let mut seen = if trusted { self.scanner.look() } else { self.scanner.forget() };
+        if !trusted {
+            // What a tool that is no longer offered may do is no news.
+            seen.retain(|one| matches!(one, Seen::ModuleGone(_)));
+        }
         let loading = self.slots.iter().any(|slot| slot.pending.is_some() || slot.wants_retry());
         if seen.is_empty() && !loading && !first {
             return Vec::new();

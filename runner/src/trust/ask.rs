@@ -51,6 +51,11 @@ impl Asked {
         self.items.iter().filter_map(|item| item.file.strip_prefix("tools/"))
     }
 
+    /// Whether tools or their grants are among them.
+    pub fn has_tools(&self) -> bool {
+        self.tools().next().is_some()
+    }
+
     /// Plain text for a terminal: a line a file, its content indented.
     pub fn text(&self) -> String {
         let mut text = String::new();

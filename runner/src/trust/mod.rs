@@ -16,7 +16,7 @@ use crate::files;
 use crate::git::Repository;
 use crate::project::Project;
 pub use ask::{Asked, Item};
-use snapshot::Snapshot;
+use snapshot::{Snapshot, is_shipped};
 use store::{Entry, Identity, Store};
 pub use store::{Origin, Trusted};
 
@@ -41,7 +41,7 @@ pub fn assess(project: &Project, env: &Env) -> Trust {
     if !project.home().exists() && !files::is_link(&project.home()) {
         return Trust::Nothing;
     }
-    if let Some(sentence) = leads_out(project) {
+    if let Some(sentence) = outside(project) {
         return Trust::Outside(sentence);
     }
     let store = Store::read(env);
@@ -58,7 +58,8 @@ pub fn assess(project: &Project, env: &Env) -> Trust {
         return Trust::Trusted;
     }
     let now = Snapshot::of(project, Some(&entry.files));
-    let changed = now.differences(&entry.files);
+    let mut changed = now.differences(&entry.files);
+    changed.retain(|name| !is_shipped(project, name));
     if changed.is_empty() {
         // The next start is spared the comparison.
         let _ = store::put(
@@ -88,7 +89,7 @@ fn vouches(entry: &Entry, repository: &Repository, project: &Project) -> bool {
 /// # Errors
 /// When `trusted.json` cannot be written, or the project leads out of itself.
 pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
-    if let Some(sentence) = leads_out(project) {
+    if let Some(sentence) = outside(project) {
         return Err(io::Error::other(sentence));
     }
     let entry = Entry {
@@ -102,14 +103,15 @@ pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
 }
 
 /// Records the present state of a trusted project: to be called when the session itself changed something that is
-/// obeyed. Does nothing for other projects.
+/// obeyed. Does nothing for other projects, nor where git brought files that nobody has looked at.
 ///
 /// # Errors
 /// When `trusted.json` cannot be written.
 pub fn refresh(project: &Project, env: &Env) -> io::Result<()> {
     let Some(entry) = Store::read(env).entry(project.root()) else { return Ok(()) };
     let now = Snapshot::of(project, Some(&entry.files));
-    if now == entry.files {
+    let brought = || Repository::around(project.root()).moved_since(&entry.git);
+    if now == entry.files || entry.identity != Identity::of(project) || brought() {
         return Ok(());
     }
     store::put(env, project.root(), &Entry { files: now, ..entry })
@@ -123,13 +125,26 @@ pub fn revoke(root: &Path, env: &Env) -> io::Result<bool> {
     store::remove(env, root)
 }
 
+/// Why the record of trusted projects cannot be used, if that is so. One sentence.
+pub fn broken_record(env: &Env) -> Option<String> {
+    store::problem(env)
+}
+
 /// All trusted projects.
 pub fn list(env: &Env) -> Vec<Trusted> {
     Store::read(env).list()
 }
 
+/// `project`, its state kept elsewhere where its own may not even be touched.
+pub fn touchable(project: Project, env: &Env) -> Project {
+    match outside(&project) {
+        Some(_) => project.kept_at(env.cache_dir.join("untouchable")),
+        None => project,
+    }
+}
+
 /// A sentence if `.autocode/`, or a directory in it that is read or written, is not below the project.
-fn leads_out(project: &Project) -> Option<String> {
+pub fn outside(project: &Project) -> Option<String> {
     let dirs = [
         project.home(),
         project.tools(),

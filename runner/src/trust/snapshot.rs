@@ -70,17 +70,20 @@ impl Snapshot {
 
     /// Whether there is nothing but what autocode itself ships.
     pub(super) fn is_pristine(&self, project: &Project) -> bool {
-        self.names().all(|name| {
-            let shipped = match name {
-                "config.json" => pristine::CONFIG,
-                "prompt.md" => pristine::PROMPT,
-                "compact.md" => pristine::COMPACT,
-                _ => return false,
-            };
-            let text = files::read_inside(project.root(), &project.file(name), files::SMALL);
-            matches!(text, Ok(Some(text)) if text == shipped)
-        })
+        self.names().all(|name| is_shipped(project, name))
     }
+}
+
+/// Whether a file is as autocode itself ships it.
+pub(super) fn is_shipped(project: &Project, name: &str) -> bool {
+    let shipped = match name {
+        "config.json" => pristine::CONFIG,
+        "prompt.md" => pristine::PROMPT,
+        "compact.md" => pristine::COMPACT,
+        _ => return false,
+    };
+    let text = files::read_inside(project.root(), &project.file(name), files::SMALL);
+    matches!(text, Ok(Some(text)) if text == shipped)
 }
 
 /// `tools/NAME.wasm` and `tools/NAME.grants.json`, whatever they are.

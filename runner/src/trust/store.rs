@@ -105,6 +105,17 @@ impl Store {
     }
 }
 
+/// What is wrong with the file.
+pub(super) fn problem(env: &Env) -> Option<String> {
+    let place = env.short(&path(env));
+    let text = match files::read_small(&path(env), LIMIT) {
+        Ok(text) => text?,
+        Err(problem) => return Some(format!("{place} {problem}")),
+    };
+    let error = serde_json::from_str::<Store>(&text).err()?;
+    Some(format!("{place} cannot be read: {error}"))
+}
+
 fn path(env: &Env) -> PathBuf {
     env.config_dir.join("trusted.json")
 }

@@ -182,6 +182,30 @@ fn what_a_pull_changes_is_shown_and_what_is_edited_here_is_not() {
 }
 
 #[test]
+fn an_edit_made_here_does_not_record_what_git_brought() {
+    let (theirs, place) = (Place::new(), Place::new());
+    let publish = |name: &str, text: &str| {
+        theirs.write(name, text);
+        git(&theirs.root(), &["add", "."]);
+        git(&theirs.root(), &["commit", "-qm", "x"]);
+    };
+    git(&theirs.root(), &["init", "-q"]);
+    publish("prompt.md", "Be good.");
+    git(&place.root(), &["clone", "-q", theirs.root().to_str().unwrap(), "."]);
+    place.grant(Origin::Approved);
+    publish("prompt.md", "Be evil.");
+    git(&place.root(), &["pull", "-q"]);
+    place.write("compact.md", "Mine.");
+    refresh(&place.project(), &place.env).unwrap();
+    assert_eq!(place.changed(), "compact.md, prompt.md");
+
+    // What autocode itself ships is nothing to ask about, however it came.
+    place.write("prompt.md", crate::pristine::PROMPT);
+    place.write("compact.md", crate::pristine::COMPACT);
+    assert_eq!(place.assess(), Trust::Trusted);
+}
+
+#[test]
 fn another_project_at_the_same_path_is_not_the_trusted_one() {
     let place = Place::new();
     place.project().scaffold();
@@ -228,6 +252,8 @@ fn a_broken_record_trusts_nothing_and_is_kept_aside() {
     let record = place.env.config_dir.join("trusted.json");
     for broken in ["", "{", "[]", r#"{"projects": {}}"#] {
         fs::write(&record, broken).unwrap();
+        let named = broken_record(&place.env).is_some_and(|told| told.contains("trusted.json"));
+        assert!(named || broken.contains("projects"), "{broken}");
         assert!(matches!(place.assess(), Trust::Untrusted(_)), "{broken}");
         assert!(list(&place.env).is_empty());
         place.grant(Origin::Approved);

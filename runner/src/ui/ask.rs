@@ -16,13 +16,17 @@ pub enum Answer {
     Leave,
 }
 
-/// Whether a project's own files are to be obeyed: shows them and asks.
+/// Whether a project's own files are to be obeyed: shows them and asks. `known`: the person trusted an earlier state.
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn trust(asked: &Asked, place: &str, ascii: bool) -> io::Result<Answer> {
+pub fn trust(asked: &Asked, place: &str, known: bool, ascii: bool) -> io::Result<Answer> {
     let mut out = io::stderr();
-    writeln!(out, "{} has an .autocode/ that was not made here:\n", sanitize(place))?;
+    let what = match known {
+        true => "was trusted; since then its .autocode/ has changed, and not by what was done here",
+        false => "has an .autocode/ that was not made here",
+    };
+    writeln!(out, "{} {what}:\n", sanitize(place))?;
     writeln!(out, "{}", super::sentence(&sanitize(&asked.text()), ascii))?;
     loop {
         write!(out, "Obey it from now on? [y]es, [n]o: work without it, [q]uit: ")?;

@@ -14,6 +14,7 @@ use crate::approve::Offer;
 use crate::model::message::Usage;
 use crate::render::{self, ColorDepth, Ink, Line, Options, Style};
 use crate::tools::{ToolChange, ToolResult, ToolStatus};
+use crate::trust::Asked;
 
 /// Lines of a result that are shown before `… +N lines`.
 const PREVIEW_LINES: usize = 6;
@@ -156,28 +157,63 @@ impl Blocks {
         self.fitted(&text, 2, Style::of(Ink::Error))
     }
 
-    /// Tools that changed on disk, a line each.
+    /// Tools that changed on disk: a line each, or a line for many to which the same happened.
     pub fn tools(&self, changes: &[ToolChange]) -> Vec<Line> {
-        changes.iter().flat_map(|change| self.tool_change(change)).collect()
+        const FEW: usize = 3;
+        let mut lines = Vec::new();
+        let mut told = Vec::new();
+        for change in changes {
+            let kind = std::mem::discriminant(change);
+            let names: Vec<&str> = changes
+                .iter()
+                .filter(|other| std::mem::discriminant(*other) == kind)
+                .filter_map(plain_name)
+                .collect();
+            if names.len() <= FEW {
+                lines.extend(self.tool_change(change));
+            } else if !told.contains(&kind) {
+                told.push(kind);
+                let Some(more) = names.len().checked_sub(FEW) else { continue };
+                let names = format!("{} and {more} more", names[..FEW].join(", "));
+                lines.extend(self.tool_news(change, &format!("tools {names}"), "are"));
+            }
+        }
+        lines
     }
 
     fn tool_change(&self, change: &ToolChange) -> Vec<Line> {
+        let (ToolChange::Added(name)
+        | ToolChange::Updated(name)
+        | ToolChange::Compiling(name)
+        | ToolChange::Removed(name)
+        | ToolChange::Broken(name, _)
+        | ToolChange::Grants(name, _)) = change;
+        self.tool_news(change, &format!("tool {name}"), "is")
+    }
+
+    /// What happened to a tool, or to several.
+    fn tool_news(&self, change: &ToolChange, who: &str, is: &str) -> Vec<Line> {
         let Marks { more, error, .. } = self.marks;
         let (text, ink) = match change {
-            ToolChange::Added(name) => (format!("+ tool {name}"), Ink::Added),
-            ToolChange::Updated(name) => (format!("~ tool {name}"), Ink::Changed),
-            ToolChange::Compiling(name) => {
-                (format!("{more} tool {name} is being compiled"), Ink::Muted)
-            }
-            ToolChange::Removed(name) => (format!("- tool {name}"), Ink::Removed),
-            ToolChange::Broken(name, why) => {
-                (format!("{error} tool {name} is broken: {why}"), Ink::Error)
-            }
-            ToolChange::Grants(name, grants) => {
-                (format!("~ tool {name} may now: {grants}"), Ink::Warning)
-            }
+            ToolChange::Added(_) => (format!("+ {who}"), Ink::Added),
+            ToolChange::Updated(_) => (format!("~ {who}"), Ink::Changed),
+            ToolChange::Compiling(_) => (format!("{more} {who} {is} being compiled"), Ink::Muted),
+            ToolChange::Removed(_) => (format!("- {who}"), Ink::Removed),
+            ToolChange::Broken(_, why) => (format!("{error} {who} {is} broken: {why}"), Ink::Error),
+            ToolChange::Grants(_, grants) => (format!("~ {who} may now: {grants}"), Ink::Warning),
         };
         self.fitted(&self.marks.sentence(&text), 2, Style::of(ink))
+    }
+
+    /// Files that came from elsewhere, with what is in them.
+    pub fn brought(&self, asked: &Asked) -> Vec<Line> {
+        let mut lines = self
+            .note(Level::Warning, "the agent's own files have changes that were not made here:");
+        for text in asked.text().lines() {
+            let ink = if text.starts_with(' ') { Ink::Code } else { Ink::Plain };
+            lines.extend(self.fitted(&format!("  {text}"), 4, Style::of(ink)));
+        }
+        lines
     }
 
     /// A compaction that is done.
@@ -338,6 +374,17 @@ fn indented(text: &str, style: Style) -> Line {
     line
 }
 
+/// The name in a change that says nothing else.
+fn plain_name(change: &ToolChange) -> Option<&str> {
+    match change {
+        ToolChange::Added(name)
+        | ToolChange::Updated(name)
+        | ToolChange::Compiling(name)
+        | ToolChange::Removed(name) => Some(name),
+        ToolChange::Broken(..) | ToolChange::Grants(..) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,6 +406,26 @@ mod tests {
             ascii: true,
         };
         Blocks::new(options)
+    }
+
+    #[test]
+    fn many_tools_to_which_the_same_happens_take_one_line() {
+        let named = |n: usize| format!("t{n}");
+        let mut changes: Vec<ToolChange> =
+            (0..5).map(|n| ToolChange::Compiling(named(n))).collect();
+        changes.extend((5..8).map(|n| ToolChange::Added(named(n))));
+        changes.push(ToolChange::Broken("b".into(), "why".into()));
+        let lines = Blocks::plain(true).tools(&changes);
+        assert_eq!(
+            texts(&lines)[..4],
+            [
+                "... tools t0, t1, t2 and 2 more are being compiled",
+                "+ tool t5",
+                "+ tool t6",
+                "+ tool t7"
+            ]
+        );
+        assert!(texts(&lines)[4].ends_with("tool b is broken: why"), "{lines:?}");
     }
 
     #[test]

@@ -43,6 +43,6 @@ impl Canvas {
     }
 }
 
-fn terminal_size() -> Size {
+pub(super) fn terminal_size() -> Size {
     crossterm::terminal::size().map_or(SIZE, |(width, height)| Size { width, height })
 }

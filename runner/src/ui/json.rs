@@ -62,6 +62,10 @@ fn value(event: &Event) -> Option<Value> {
         Event::Approval { id, name, offer, .. } => {
             json!({"type": "approval", "id": id, "name": name, "why": offer.why})
         }
+        Event::Brought(asked) => {
+            let files: Vec<&str> = asked.items.iter().map(|item| item.file.as_str()).collect();
+            json!({"type": "brought", "files": files})
+        }
         Event::ToolProgress { id, text } => json!({"type": "progress", "id": id, "text": text}),
         Event::ToolFinished { id, name, result } => {
             let mut value = json!({"type": "result", "id": id, "name": name, "status": status(result.status),
@@ -109,7 +113,7 @@ fn note(level: Level) -> &'static str {
     }
 }
 
-fn usage(usage: &Usage) -> Value {
+pub(super) fn usage(usage: &Usage) -> Value {
     let mut value = json!({"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion,
         "reasoning": usage.reasoning});
     if let Some(cost) = usage.cost {

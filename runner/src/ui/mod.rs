@@ -4,6 +4,7 @@ pub mod ask;
 mod blocks;
 mod canvas;
 mod json;
+pub mod log;
 mod marks;
 pub mod print;
 pub mod repl;

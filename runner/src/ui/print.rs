@@ -13,7 +13,7 @@ use super::json;
 use super::reply::ReplyView;
 use super::signals::Signals;
 use crate::agent::Interrupt;
-use crate::agent::event::{Event, Input, Level, TurnEnd};
+use crate::agent::event::{BROUGHT, Event, Input, Level, TurnEnd};
 use crate::approve::Answer;
 use crate::env::Env;
 use crate::exit::Exit;
@@ -94,6 +94,7 @@ impl Turn {
                     match &event {
                         Some(Event::TurnFinished(_)) => self.inputs = None,
                         Some(Event::Approval { id, .. }) => self.refuse(id),
+                        Some(Event::Brought(_)) => self.refuse(BROUGHT),
                         _ => {}
                     }
                     return event;
@@ -196,6 +197,7 @@ impl Printer {
             | Event::ToolCallStarted(_)
             | Event::ToolProgress { .. }
             | Event::Idle
+            | Event::Brought(_)
             | Event::Models(_) => {}
         }
     }

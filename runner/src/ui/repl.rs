@@ -63,6 +63,8 @@ pub struct Start {
     pub model: String,
     /// A first message from the command line.
     pub message: Option<String>,
+    /// Whether the project's own files are obeyed; a stranger's history is not offered.
+    pub trusted: bool,
     /// What the person should know first.
     pub warnings: Vec<String>,
 }
@@ -82,7 +84,7 @@ pub fn run(start: Start, parts: impl FnOnce() -> Result<Parts> + Send + 'static)
         .build()
         .context("the runtime did not start")?;
     let (worker, events) = Worker::start(parts)?;
-    let Start { project, env, model, message, warnings } = start;
+    let Start { project, env, model, message, trusted, warnings } = start;
     let screen = Screen::new(&env);
     let mut transcript = Transcript::new(screen.options());
     transcript.block(banner(&project, &env, &model, &transcript));
@@ -90,7 +92,8 @@ pub fn run(start: Start, parts: impl FnOnce() -> Result<Parts> + Send + 'static)
         transcript.note(Level::Warning, &warning);
     }
     let root = project.root().to_owned();
-    let history = History::open(&project.file("history"));
+    let history =
+        if trusted { History::open(&project.file("history")) } else { History::in_memory() };
     let keys = Keys::of(&env);
     let fit = is_for_a_person() && color::can_redraw(&env);
     let mut desk = Desk::new(project, env, worker, transcript, model);

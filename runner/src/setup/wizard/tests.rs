@@ -64,11 +64,11 @@ fn a_key_in_the_environment_is_used_by_its_name() {
     assert_eq!(
         w.need(),
         Need::Save(vec![
-            ("base_url", json!("https://hosted.example/v1")),
-            ("api_key", json!("$HOSTED_KEY")),
-            ("model", json!("big")),
-            ("approve", json!("writes")),
-            ("context_window", json!(200_000)),
+            ("base_url", Some(json!("https://hosted.example/v1"))),
+            ("api_key", Some(json!("$HOSTED_KEY"))),
+            ("model", Some(json!("big"))),
+            ("approve", Some(json!("writes"))),
+            ("context_window", Some(json!(200_000))),
         ])
     );
     assert_eq!(w.take_lines(), [Line::Good("big replies: ok there".to_owned())]);
@@ -116,8 +116,9 @@ fn a_wrong_key_says_so_and_asks_again() {
     w.answer("");
     w.tested(Ok("ok".to_owned()));
     let Need::Save(settings) = w.need() else { panic!() };
-    assert_eq!(settings[1], ("api_key", json!("pa$$$$word-2")));
-    assert_eq!(settings[4], ("context_window", json!(64_000)));
+    assert_eq!(settings[1], ("api_key", Some(json!("pa$$$$word-2"))));
+    assert_eq!(settings[3], ("approve", None), "the default is not written down");
+    assert_eq!(settings[4], ("context_window", Some(json!(64_000))));
 }
 
 #[test]

@@ -4,9 +4,12 @@ mod javascript;
 mod native;
 mod rust;
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
+
+use crate::{drift, files};
 
 use super::place::{self, ToolName};
 use super::{Language, Result, Toolkit, ToolkitError};
@@ -79,6 +82,10 @@ impl Toolkit<'_> {
             })
         })?;
         let path = self.install(name, prepared)?;
+        // What `--diff` compares with later.
+        if let Err(error) = drift::record_build(&self.project, name.as_str()) {
+            self.say(format_args!("the build was not noted: {}", files::reason(&error)));
+        }
         let path = self.project.short(&path).to_string();
         let size = place::size(module.len() as u64);
         let took = started.elapsed();
@@ -107,7 +114,11 @@ impl Toolkit<'_> {
 }
 
 /// The beginning of a description, for a line of a list.
-pub(super) fn first_line(text: &str) -> &str {
+pub(super) fn first_line(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 100;
     let line = text.lines().next().unwrap_or_default();
-    line.char_indices().nth(100).map_or(line, |(end, _)| &line[..end])
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => Cow::Owned(format!("{}...", line[..end].trim_end())),
+        None => Cow::Borrowed(line),
+    }
 }

@@ -105,6 +105,27 @@ fn a_new_tool_is_javascript_where_nothing_is_installed_and_builds_as_it_is() {
 }
 
 #[test]
+fn a_build_is_noted_for_the_comparison() {
+    let bench = Bench::new();
+    let told =
+        || crate::drift::Drift::of(&crate::project::Project::at(bench.dir.path())).stat(false);
+    bench.tool("new lines").unwrap();
+    bench.tool("build lines").unwrap();
+    assert!(told().ends_with("· as built from its source\n"), "{}", told());
+    let source = bench.path(".autocode/src/lines/tool.js");
+    let text = fs::read_to_string(&source).unwrap();
+    fs::write(&source, format!("{text}\n// more\n")).unwrap();
+    assert!(told().ends_with("· its source is newer: build it again\n"), "{}", told());
+    bench.tool("build lines").unwrap();
+    assert!(told().ends_with("· as built from its source\n"), "{}", told());
+    let module = bench.path(".autocode/tools/lines.wasm");
+    let mut bytes = fs::read(&module).unwrap();
+    bytes.extend([0, 2, 1, b'x']);
+    fs::write(&module, bytes).unwrap();
+    assert!(told().ends_with("· changed since it was built here\n"), "{}", told());
+}
+
+#[test]
 fn each_language_has_a_scaffold_that_says_its_name_everywhere() {
     let bench = Bench::new();
     for (lang, entry) in [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Wait;
 use crate::tools::ToolChange;
-use crate::tools::wasm::{Broken, Grants, Known, Loader, Pending, Stamp, Tool};
+use crate::tools::wasm::{Broken, Grants, Known, Loader, MAX_MODULE, Pending, Stamp, Tool};
 
 /// Largest module that is waited for, in bytes: it compiles in some hundred milliseconds.
 const SMALL: u64 = 512 << 10;
@@ -112,7 +112,8 @@ impl Slot {
         let pending = self.pending.clone()?;
         let awaited = match wait {
             Wait::All => true,
-            Wait::Small => !self.waited && self.stamp.size() <= SMALL,
+            // What is too large to be a tool is refused at once.
+            Wait::Small => !self.waited && !(SMALL + 1..=MAX_MODULE).contains(&self.stamp.size()),
             #[cfg(test)]
             Wait::Nothing => false,
         };

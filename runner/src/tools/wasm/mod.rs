@@ -40,5 +40,6 @@ pub(crate) use call::{Call, Outcome, run};
 pub(crate) use describe::is_name;
 pub(crate) use index::Known;
 pub(crate) use load::{Pending, Tool};
+pub(crate) use read::MAX_MODULE;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use scan::{Scanner, Seen, Stamp};

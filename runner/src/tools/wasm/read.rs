@@ -8,7 +8,7 @@ use std::path::Path;
 use super::broken::{Broken, Phase};
 
 /// Largest module, in bytes.
-const MAX_MODULE: u64 = 64 << 20;
+pub(crate) const MAX_MODULE: u64 = 64 << 20;
 
 /// The file's bytes, if it is a file of a sensible size. Never waits for anyone to write into it.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Broken> {

@@ -11,12 +11,15 @@ use wasmtime::component::InstancePre;
 use super::broken::Broken;
 use super::host::State;
 
-/// An engine, and how a module made with it is recognised.
+/// Gives the engine's module before any script was put in, and the script, if a module is an engine with a script and
+/// nothing else.
+pub type Split = for<'a> fn(&'a [u8]) -> Option<(&'static [u8], &'a str)>;
+
+/// How a module made with an engine is recognised.
 #[derive(Clone, Copy)]
 pub struct SharedEngine {
-    /// The engine's module, before any script was put in, and the script in this one, if it is the engine with a
-    /// script and nothing else.
-    pub split: for<'a> fn(&'a [u8]) -> Option<(&'static [u8], &'a str)>,
+    /// Takes a module apart.
+    pub split: Split,
 }
 
 /// The code of a tool, ready to be instantiated.

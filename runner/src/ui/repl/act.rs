@@ -9,7 +9,6 @@ use crate::config::Key;
 use crate::drift::{self, Drift, Part};
 use crate::exit::Exit;
 use crate::render;
-use crate::trust;
 use crate::ui::blocks::{spent_tokens, tokens};
 
 /// What a command leads to.
@@ -50,6 +49,7 @@ impl Desk {
             Command::Copy => self.copy(),
             Command::Diff => self.diff(),
             Command::Reset(part) => return Then::Choose(Choice::Reset(part)),
+            Command::Trust => self.send(Input::Trust, "looking at the agent's files"),
             Command::Exit => return Then::Leave(Exit::Done),
         }
         Then::Nothing
@@ -142,10 +142,7 @@ impl Desk {
     pub(super) fn reset(&mut self, part: Part) {
         match drift::reset(&self.project, &self.env, part) {
             Ok(lines) => self.tell(&lines.join("\n")),
-            Err(why) => return self.transcript.note(Level::Error, &why),
-        }
-        if let Err(error) = trust::refresh(&self.project, &self.env) {
-            self.transcript.note(Level::Warning, &error.to_string());
+            Err(why) => self.transcript.note(Level::Error, &why),
         }
     }
 }

@@ -311,6 +311,13 @@ impl App {
                 let first = usize::from(!self.composer.is_empty());
                 Picker::new(question.title(), rows).at(first)
             }
+            Choice::Brought => Picker::new(
+                "Obey these from now on?",
+                vec![
+                    item("no", "go on with what was there before; /trust asks again"),
+                    item("yes", ""),
+                ],
+            ),
             Choice::Reset(_) => Picker::new(
                 "Put the agent's files back as they ship?",
                 vec![item("no", ""), item("yes", "what is replaced is kept in .autocode/prev/")],
@@ -324,8 +331,12 @@ impl App {
         let at = match picker.key(key) {
             Picked::Open => return,
             Picked::None => {
-                if let Some((_, Choice::Approval(question))) = self.picker.take() {
-                    self.desk.answer(question.id, Answer::No(None));
+                match self.picker.take() {
+                    Some((_, Choice::Approval(question))) => {
+                        self.desk.answer(question.id, Answer::No(None));
+                    }
+                    Some((_, Choice::Brought)) => self.desk.obey(false),
+                    _ => {}
                 }
                 return;
             }
@@ -358,6 +369,7 @@ impl App {
                     self.refusing = Some(question.id);
                 }
             },
+            Choice::Brought => self.desk.obey(at == 1),
             Choice::Reset(part) => {
                 if at == 1 {
                     self.desk.reset(part);

@@ -31,6 +31,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry("copy", "", "copy the last answer to the clipboard"),
     entry("diff", "", "how this project's agent differs from the one that ships"),
     entry("reset", "[part]", "put config, prompts, tools or all back as they ship"),
+    entry("trust", "", "look at what of .autocode/ is not obeyed yet, and decide"),
     entry("exit", "", "leave (also Ctrl-D)"),
 ];
 
@@ -61,6 +62,7 @@ pub(super) enum Command {
     Copy,
     Diff,
     Reset(Part),
+    Trust,
     Exit,
 }
 
@@ -101,6 +103,7 @@ fn command(name: &str, arguments: &str) -> Result<Command, String> {
         "reset" => Command::Reset(Part::named(arguments).ok_or_else(|| {
             format!("/reset takes config, prompts, tools or all, not {arguments}")
         })?),
+        "trust" => Command::Trust,
         "exit" | "quit" => Command::Exit,
         _ => {
             let near = ENTRIES

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a message is in the conversation, waiting here, or back with the person; never nowhere, never twice.
 
-use crate::agent::event::{Event, Exchange, Input, Level};
+use crate::agent::event::{BROUGHT, Event, Exchange, Input, Level};
 use crate::approve::Answer;
 use crate::env::Env;
 use crate::model::ModelInfo;
@@ -42,6 +42,8 @@ pub(super) enum Choice {
     Reset(Part),
     /// Whether a call may run.
     Approval(Question),
+    /// Whether files that came from elsewhere are obeyed.
+    Brought,
 }
 
 /// The state of the conversation as the person sees it.
@@ -132,6 +134,11 @@ impl Desk {
         let _ = self.worker.inputs.send(Input::Approval { id, answer });
     }
 
+    /// The person's word on files that came from elsewhere.
+    pub(super) fn obey(&mut self, yes: bool) {
+        self.answer(BROUGHT.to_owned(), if yes { Answer::Yes } else { Answer::No(None) });
+    }
+
     /// The person says something.
     pub(super) fn say(&mut self, typed: String) {
         let sent = mention::expanded(&typed, self.project.root(), self.env.home.as_deref());
@@ -174,6 +181,7 @@ impl Desk {
                 (self.spent, self.context, self.window) = (*session, *context, *window);
             }
             Event::Compacted { after, .. } => self.context = *after,
+            Event::Brought(_) => heard.choice = Some(Choice::Brought),
             Event::Approval { .. } => heard.choice = Question::of(&event).map(Choice::Approval),
             Event::Models(models) => heard.choice = self.models(models.clone()),
             Event::ToolStarted { id, .. } if id == SHELL_CALL => self.spoken = true,

@@ -13,6 +13,9 @@ const ENTRIES: usize = 1000;
 /// A longer entry is not kept: what was pasted is somewhere else already.
 const LONGEST: usize = 16 << 10;
 
+/// More than such a file ever has.
+const LARGEST: u64 = ENTRIES as u64 * LONGEST as u64;
+
 /// Earlier messages, and the place that the person has gone back to.
 pub(super) struct History {
     store: FileBackedHistory,
@@ -23,11 +26,17 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The history in this file.
+    /// The history in this file. Only a plain file is opened: a link would be written through, a FIFO waited for.
     pub(super) fn open(path: &Path) -> Self {
         make_private(path);
-        let store = FileBackedHistory::with_file(ENTRIES, path.to_owned());
-        Self { store: store.unwrap_or_default(), entries: None, shown: None }
+        let usable = path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
+        let store = usable.then(|| FileBackedHistory::with_file(ENTRIES, path.to_owned()).ok());
+        Self { store: store.flatten().unwrap_or_default(), ..Self::in_memory() }
+    }
+
+    /// A history that begins empty and ends with the session.
+    pub(super) fn in_memory() -> Self {
+        Self { store: FileBackedHistory::default(), entries: None, shown: None }
     }
 
     /// Keeps a line; the person is at the newest entry again.

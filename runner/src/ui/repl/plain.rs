@@ -8,7 +8,7 @@ use super::act::Then;
 use super::approval::Question;
 use super::commands::{self, Place};
 use super::desk::{Choice, Desk};
-use crate::agent::event::{Event, Input, Level};
+use crate::agent::event::{BROUGHT, Event, Input, Level};
 use crate::config::Scope;
 use crate::exit::Exit;
 use crate::render::{Encoder, Options};
@@ -130,6 +130,10 @@ fn settle(desk: &mut Desk, choice: Choice) {
             let text = format!("{}: y, n, or what to do instead", question.title());
             desk.transcript.note(Level::Warning, &text);
             desk.asked = Some(question.id);
+        }
+        Choice::Brought => {
+            desk.transcript.note(Level::Warning, "Obey these from now on? y or n");
+            desk.asked = Some(BROUGHT.to_owned());
         }
         Choice::Reset(part) => desk.reset(part),
     }

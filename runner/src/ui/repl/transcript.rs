@@ -107,6 +107,11 @@ impl Transcript {
             Event::Approval { name, arguments, cwd, offer, .. } => {
                 self.finished.extend(blocks::asked(arguments, name, cwd, offer));
             }
+            Event::Brought(asked) => {
+                let rows = self.blocks.brought(asked);
+                self.close();
+                self.block(rows);
+            }
             Event::ToolProgress { text, .. } => {
                 if let Open::Call(output) = &mut self.open {
                     output.push(text);

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use autocode_tests::wat::assemble;
 
 use super::Fixture;
+use crate::env::Env;
 use crate::tools::ToolStatus;
 use crate::tools::wasm::{Compiler, Loader, SharedEngine};
 
@@ -129,6 +130,47 @@ async fn stdout_is_progress_and_stderr_is_told_with_a_trap() {
     let result = fixture.call("talks", "{}").await;
     assert!(result.content.contains("last lines of stderr:\nboom\n"), "{}", result.content);
     assert_eq!(*fixture.host.log.borrow(), ["progress one", "progress two"]);
+}
+
+/// Gives the variables it sees, each ended by a zero byte.
+fn shows_its_environment() -> Vec<u8> {
+    assemble(
+        r#"(module
+        (import "wasi_snapshot_preview1" "environ_sizes_get" (func $sizes (param i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "environ_get" (func $get (param i32 i32) (result i32)))
+        (memory (export "memory") 3)
+        (data (i32.const 64) "{\22description\22:\22Shows.\22}")
+        (global $top (mut i32) (i32.const 32768))
+        (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+            (global.get $top)
+            (global.set $top (i32.and (i32.add (i32.add (global.get $top) (local.get 3)) (i32.const 15)) (i32.const -16))))
+        (func (export "schema") (result i32)
+            (i32.store (i32.const 0) (i32.const 64)) (i32.store (i32.const 4) (i32.const 24)) (i32.const 0))
+        (func (export "run") (param i32 i32) (result i32)
+            (drop (call $sizes (i32.const 32) (i32.const 36)))
+            (drop (call $get (i32.const 1024) (i32.const 4096)))
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store (i32.const 20) (i32.const 4096)) (i32.store (i32.const 24) (i32.load (i32.const 36)))
+            (i32.const 16)))"#,
+    )
+}
+
+#[tokio::test]
+async fn a_tool_sees_the_variables_it_was_granted_and_no_others() {
+    let variables =
+        |env: &Env| env.clone().with("GITHUB_TOKEN", "token").with("OPENAI_API_KEY", "key");
+    let mut fixture = Fixture::new();
+    fixture.env = variables(&fixture.env);
+    fixture.restart(Loader::new(&fixture.env.cache_dir, Compiler::InProcess, None));
+    fixture.write("shows.wasm", shows_its_environment());
+    fixture.rescan().await;
+    let seen = fixture.call("shows", "{}").await.content;
+    assert!(seen.contains("PWD=") && !seen.contains("key") && !seen.contains("token"), "{seen:?}");
+    fixture.write("shows.grants.json", r#"{"env": ["GITHUB_TOKEN", "NOT_SET"]}"#);
+    fixture.rescan().await;
+    let seen = fixture.call("shows", "{}").await.content;
+    assert!(seen.contains("GITHUB_TOKEN=token") && !seen.contains("key"), "{seen:?}");
+    assert!(!seen.contains("NOT_SET"), "{seen:?}");
 }
 
 /// A script engine: `load` keeps the script, `schema` and `run` give it back.

@@ -132,6 +132,12 @@ async fn an_untrusted_project_has_no_tools() {
     assert_eq!(fixture.rescan().await, [added("a")]);
     assert_eq!(fixture.toolbox.rescan_all(false).await, [ToolChange::Removed("a".into())]);
     assert_eq!(fixture.rescan().await, [added("a")]);
+
+    // Nor does it say what they would be granted.
+    fixture.write("a.grants.json", r#"{"bash": true}"#);
+    fixture.rescan().await;
+    fixture.write("a.grants.json", r#"{"bash": true, "model": true}"#);
+    assert_eq!(fixture.toolbox.rescan_all(false).await, [ToolChange::Removed("a".into())]);
 }
 
 #[tokio::test]
