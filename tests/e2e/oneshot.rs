@@ -1,6 +1,7 @@
 //! `autocode -p`: one answer on standard output, everything else on standard error, an exit code that says how it
 //! went.
 
+use autocode_tests::pty::Size;
 use autocode_tests::server::{Gate, ReasoningField, Spot};
 use autocode_tests::{Reply, TestEnv};
 
@@ -160,4 +161,15 @@ fn the_projects_own_instructions_are_in_the_system_prompt() {
         system["content"].as_str().unwrap().contains("Always answer in Esperanto."),
         "{system:#}"
     );
+}
+
+#[test]
+fn on_a_terminal_all_that_came_is_drawn_while_the_model_pauses() {
+    let gate = Gate::new();
+    let words = "one two three four five six seven";
+    let (_server, env) = scripted([Reply::text(words).pieces(3).hold(Spot::BeforeDone, &gate)]);
+    let pty = env.pty(Size::new(80, 24), ["-p", "go"]);
+    pty.wait_for_text(words);
+    gate.open();
+    assert_eq!(pty.wait_exit(), 0);
 }

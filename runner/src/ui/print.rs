@@ -57,10 +57,27 @@ pub async fn run_json(channel: Channel) -> Exit {
 pub async fn run(channel: Channel, env: &Env) -> Exit {
     let mut turn = Turn::new(channel);
     let mut printer = Printer::new(env);
-    while let Some(event) = turn.next().await {
-        printer.show(event);
+    loop {
+        // A pause must not leave the last words undrawn.
+        let picture = async {
+            match printer.view.as_ref().and_then(ReplyView::due) {
+                Some(due) => tokio::time::sleep_until(due.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let event = tokio::select! {
+            biased;
+            event = turn.next() => event,
+            () = picture => {
+                printer.draw();
+                continue;
+            }
+        };
+        match event {
+            Some(event) => printer.show(event),
+            None => return printer.finish(),
+        }
     }
-    printer.finish()
 }
 
 /// Events of one turn, which Ctrl-C interrupts; after a second one there are no more.
@@ -147,6 +164,12 @@ impl Printer {
             steps: 0,
             spent: Usage::default(),
             end: None,
+        }
+    }
+
+    fn draw(&mut self) {
+        if let Some(view) = &mut self.view {
+            view.draw();
         }
     }
 

@@ -84,10 +84,12 @@ fn masked(text: &str) -> String {
     ] {
         text = replaced(&text, shape, mask);
     }
-    // How long something has run is shown after a second.
-    for (time, without) in [("running bash 0.0 s", "running bash"), (" · 0.0 s in all", "")] {
-        text = text.replace(time, without);
-    }
+    // After a second the status line has times, and then less room for its figures, which have a test of their own.
+    let rows = text.lines().map(|row| match row.split_once("Ctrl-C interrupts") {
+        Some((before, _)) => format!("{} Ctrl-C interrupts", before.replace(" 0.0 s", "").trim()),
+        None => row.replace("running bash 0.0 s", "running bash"),
+    });
+    let text = rows.collect::<Vec<_>>().join("\n");
     let text = text.replace(SPINNER, "*");
     ["|", "/", "-", "\\"]
         .iter()
@@ -172,7 +174,8 @@ fn while_it_works_and_after_an_interrupt() {
         let pty = env.pty(Size::new(columns, rows), []);
         prompt_shown(&pty);
         pty.enter("run the tests");
-        pty.wait_for_text("collecting");
+        // The smallest one has no room for output.
+        pty.wait_for_text(if rows > 5 { "⎿ collecting" } else { "running bash" });
         pty.enter("only the fast ones");
         pty.wait_for_text("↳ only the");
         pty.type_text("and then");
@@ -280,18 +283,21 @@ fn a_turn_that_fails() {
 
 #[test]
 fn a_smaller_terminal_while_a_reply_comes() {
+    // All of it fits into the smaller one: the emulator drops rows that do not.
+    let reply = "| file | lines | what it does |\n|:--|--:|:--|\n| `cart.py` | 120 | the basket and its *total* |\n\n\
+                 The total leaves the **discount** out, which the third test sees, and the second one would if it had any.";
     let gate = Gate::new();
-    let (_server, env) = shop([Reply::text(REPLY).pieces(7).hold(Spot::BeforeDone, &gate)]);
+    let (_server, env) = shop([Reply::text(reply).pieces(7).hold(Spot::BeforeDone, &gate)]);
     let pty = env.pty(Size::new(120, 40), []);
     prompt_shown(&pty);
-    pty.enter("what is wrong with the total?");
+    pty.enter("what is wrong?");
     gate.wait_until_reached();
-    pty.wait_for_text("Run the tests again");
+    pty.wait_for_text("if it had any.");
     pty.type_text("thanks");
     pty.wait_for_text("❯ thanks");
     pty.resize(Size::new(60, 15));
-    pty.wait_for("the line at its new place", |screen| {
-        screen.rows.len() == 15 && screen.has("❯ thanks")
+    pty.wait_for("the words in rows of the new width", |screen| {
+        screen.rows.iter().any(|row| row == "sees, and the second one would if it had any.")
     });
     keep("resized-while-streaming", &pty);
     gate.open();
@@ -325,7 +331,7 @@ fn without_utf8() {
     let pty = env.pty(Size::new(80, 40), []);
     prompt_shown_in_ascii(&pty);
     pty.enter("run the tests");
-    pty.wait_for_text("collecting");
+    pty.wait_for_text("| collecting");
     pty.enter("only the fast ones");
     pty.wait_for_text("+ only the fast ones");
     snapshot("ascii-working", &picture(&pty.screen()));

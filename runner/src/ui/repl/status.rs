@@ -128,3 +128,31 @@ impl Status {
         blocks.cut(line)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::{ColorDepth, Options};
+
+    fn line(status: &Status, width: u16) -> String {
+        let (color, dark, hyperlinks, ascii) = (ColorDepth::None, true, false, true);
+        let blocks = Blocks::new(Options { width, color, dark, hyperlinks, ascii });
+        status.line("12%", &blocks).text()[1..].to_owned()
+    }
+
+    #[test]
+    fn what_does_not_fit_whole_is_left_out() {
+        let mut status = Status::new("starting");
+        status.show(&Event::StepStarted { step: 1 });
+        let step = Usage { prompt: 12_400, completion: 300, ..Usage::default() };
+        status.show(&Event::Usage { step: Some(step), session: step, context: 0, window: 0 });
+        status.show(&Event::Text("x".repeat(40)));
+        let whole = " answering - Ctrl-C interrupts - 12.4k tokens in, 310 out - 12% context";
+        assert_eq!(line(&status, 80), whole);
+        let figures = " answering - Ctrl-C interrupts - 12.4k tokens in, 310 out";
+        assert_eq!(line(&status, 60), figures);
+        assert_eq!(line(&status, 50), " answering - Ctrl-C interrupts - 12% context");
+        assert_eq!(line(&status, 20), " answering");
+        assert_eq!(line(&status, 8), " ans...");
+    }
+}
