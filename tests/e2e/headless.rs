@@ -116,3 +116,17 @@ fn the_event_stream_tells_a_failure_and_its_exit_code() {
     );
     assert!(end["error"].as_str().unwrap().contains("401"));
 }
+
+#[test]
+fn the_trace_is_ascii_where_the_locale_has_no_more() {
+    let (_server, mut env) = scripted([
+        Reply::error(500, "busy"),
+        Reply::bash(r"seq 20; printf 'a bell: \007\n'; exit 3").saying("Look:"),
+        Reply::bash("printf 'a bell: \\007'"),
+        Reply::text("done"),
+    ]);
+    env.set("LC_ALL", "en_US.ISO-8859-1");
+    let run = env.cmd(["-p", "go"]).run();
+    run.answered("done\n").stderr_has("... +").stderr_has("a bell: ?");
+    assert!(run.stderr.is_ascii(), "{}", run.stderr);
+}

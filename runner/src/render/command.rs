@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use rustix::termios;
 
 use super::live::{Abilities, Live, Size};
-use super::{ColorDepth, Encoder, Markdown, Options, Question, color, math};
+use super::{ColorDepth, Encoder, Markdown, Options, Pace, Question, color, math};
 use crate::env::Env;
 
-/// The shortest time between two pictures.
-const FRAME: Duration = Duration::from_millis(16);
+/// How long the first picture waits for the terminal to tell its background.
+const PATIENCE: Duration = Duration::from_millis(16);
 const CHUNK: usize = 1 << 16;
 /// More text than that is drawn before more is read.
 const BACKLOG: usize = 1 << 20;
@@ -104,7 +104,7 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
     let abilities = Abilities { redraws: color::can_redraw(env), reflows: color::reflows(env) };
     let mut question = (options.color > ColorDepth::Ansi16).then(|| Question::ask(env));
     // Only the first picture waits for the answer, and no longer than for the one after it.
-    let mut patience = FRAME;
+    let mut patience = PATIENCE;
     let mut live = Live::new(io::stdout(), encoder, size, abilities);
     let mut markdown = Markdown::new(options);
     std::thread::spawn({
@@ -118,9 +118,9 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
             shared.1.notify_all();
         }
     });
-    let mut drawn = None;
+    let mut pace = Pace::default();
     loop {
-        let (text, ended) = collect(&shared, drawn);
+        let (text, ended) = collect(&shared, pace);
         if let Some(dark) = question.as_mut().and_then(|q| q.is_dark(patience)) {
             live.set_encoder(Encoder::of(&Options { dark, ..options }));
             question = None;
@@ -136,9 +136,10 @@ fn stream(mut input: impl Read + Send + 'static, env: &Env) -> io::Result<()> {
             live.update(&lines, Vec::new())?;
             return result;
         }
+        let begun = Instant::now();
         let lines = markdown.take_committed();
         live.update(&lines, markdown.tail(live.capacity()))?;
-        drawn = Some(Instant::now());
+        pace.drew(begun);
     }
 }
 
@@ -155,13 +156,13 @@ fn deliver(shared: &Shared, text: &str) {
 }
 
 /// Waits until there is something to draw and time to draw it.
-fn collect(shared: &Shared, drawn: Option<Instant>) -> (String, Option<io::Result<()>>) {
+fn collect(shared: &Shared, pace: Pace) -> (String, Option<io::Result<()>>) {
     let (inbox, changed) = &**shared;
     let mut inbox = lock(inbox);
     while inbox.text.is_empty() && inbox.ended.is_none() {
         inbox = changed.wait(inbox).unwrap_or_else(PoisonError::into_inner);
     }
-    while let Some(rest) = drawn.and_then(|t: Instant| FRAME.checked_sub(t.elapsed())) {
+    while let Some(rest) = pace.rest() {
         if inbox.ended.is_some() || inbox.text.len() > BACKLOG {
             break;
         }

@@ -1,26 +1,23 @@
 //! A reply as it arrives, drawn on standard output as markdown.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::canvas::Canvas;
 use crate::env::Env;
-use crate::render::{Line, Markdown};
-
-/// The shortest time between two pictures.
-const FRAME: Duration = Duration::from_millis(16);
+use crate::render::{Line, Markdown, Pace};
 
 /// Draws one reply after another.
 pub(super) struct ReplyView {
     canvas: Canvas,
     markdown: Option<Markdown>,
-    drawn: Option<Instant>,
+    pace: Pace,
     /// Whether text came that is not on the screen yet.
     behind: bool,
 }
 
 impl ReplyView {
     pub(super) fn new(env: &Env) -> Self {
-        Self { canvas: Canvas::new(env), markdown: None, drawn: None, behind: false }
+        Self { canvas: Canvas::new(env), markdown: None, pace: Pace::default(), behind: false }
     }
 
     /// Room above a reply that has not begun.
@@ -35,14 +32,14 @@ impl ReplyView {
         let options = self.canvas.options();
         self.markdown.get_or_insert_with(|| Markdown::new(options)).push(text);
         self.behind = true;
-        if self.drawn.is_none_or(|at| at.elapsed() >= FRAME) {
+        if self.pace.rest().is_none() {
             self.draw();
         }
     }
 
     /// When to draw what came since the last picture, if nothing else comes.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.drawn.filter(|_| self.behind).map(|at| at + FRAME)
+        self.pace.due().filter(|_| self.behind)
     }
 
     /// Takes back what can be taken back of a reply that will come again.
@@ -59,12 +56,13 @@ impl ReplyView {
         let mut lines = markdown.take_committed();
         lines.extend(markdown.finish());
         let _ = self.canvas.live.update(&lines, Vec::new());
-        (self.drawn, self.behind) = (None, false);
+        (self.pace, self.behind) = (Pace::default(), false);
         true
     }
 
     /// Draws what there is.
     pub(super) fn draw(&mut self) {
+        let begun = Instant::now();
         let Some(markdown) = &mut self.markdown else { return };
         if self.canvas.resized() {
             markdown.resize(self.canvas.options().width);
@@ -72,6 +70,7 @@ impl ReplyView {
         let committed = markdown.take_committed();
         let tail = markdown.tail(self.canvas.live.capacity());
         let _ = self.canvas.live.update(&committed, tail);
-        (self.drawn, self.behind) = (Some(Instant::now()), false);
+        self.pace.drew(begun);
+        self.behind = false;
     }
 }

@@ -25,11 +25,8 @@ use crate::agent::event::{Event, Input, Level};
 use crate::approve::Answer;
 use crate::config::{self, Scope};
 use crate::exit::Exit;
-use crate::render::{Line, Spot, Style};
+use crate::render::{Line, Pace, Spot, Style};
 use crate::ui::signals::Signals;
-
-/// The shortest time between two pictures of what the agent does.
-const PICTURE: Duration = Duration::from_millis(16);
 
 /// What an empty line says while a turn runs.
 const STEER: &str = "type to steer: Enter queues it for the next step";
@@ -87,14 +84,14 @@ impl App {
         let mut signals = Signals::listen();
         self.draw()?;
         let mut keys = EventStream::new();
-        let mut drawn = Instant::now();
+        let (mut drawn, mut pace) = (Instant::now(), Pace::default());
         let mut changed = false;
         let exit = loop {
             if let Some(exit) = self.leave {
                 break exit;
             }
             let next = match (changed, self.desk.is_working()) {
-                (true, _) => Some(drawn + PICTURE),
+                (true, _) => Some(pace.due().unwrap_or(drawn)),
                 (false, true) => Some(drawn + FRAME),
                 (false, false) => None,
             };
@@ -105,13 +102,17 @@ impl App {
                         Some(key) => self.terminal(key?),
                         None => break Exit::Interrupted,
                     }
+                    drawn = Instant::now();
                     self.draw()?;
-                    (drawn, changed) = (Instant::now(), false);
+                    pace.drew(drawn);
+                    changed = false;
                 }
                 () = signals.next() => break Exit::Interrupted,
                 () = until(next) => {
+                    drawn = Instant::now();
                     self.draw()?;
-                    (drawn, changed) = (Instant::now(), false);
+                    pace.drew(drawn);
+                    changed = false;
                 }
                 Some(found) = files.recv() => {
                     self.composer.found(found);
