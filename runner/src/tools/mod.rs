@@ -93,8 +93,15 @@ pub enum ToolChange {
     Broken(String, String),
     /// A large tool is being compiled; it is offered when that is done, and a call of it waits.
     Compiling(String),
-    /// A tool's grants changed; name and the grants as one line.
-    Grants(String, String),
+    /// A tool's grants changed.
+    Grants {
+        /// The tool.
+        name: String,
+        /// What it was granted before, where that is known.
+        before: Option<String>,
+        /// What it is granted now, on one line.
+        now: String,
+    },
 }
 
 impl ToolChange {
@@ -105,8 +112,18 @@ impl ToolChange {
             Self::Updated(name) => format!("{name} changed"),
             Self::Removed(name) => format!("{name} is gone"),
             Self::Broken(name, why) => format!("{name} is broken: {why}"),
-            Self::Grants(name, grants) => format!("{name} may now: {grants}"),
+            Self::Grants { name, before, now } => {
+                format!("{name} may now: {}", granted(now, before))
+            }
             Self::Compiling(_) => return None,
         })
+    }
+}
+
+/// `bash (before: none)`.
+pub(crate) fn granted(now: &str, before: &Option<String>) -> String {
+    match before {
+        Some(before) => format!("{now} (before: {before})"),
+        None => now.to_owned(),
     }
 }

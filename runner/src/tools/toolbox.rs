@@ -233,7 +233,7 @@ impl Toolbox {
                     self.slots.push(Slot::new(file, stamp));
                     let index = self.slots.len() - 1;
                     self.read_grants(index);
-                    changes.extend(self.slots[index].grants_change(true));
+                    changes.extend(self.slots[index].grants_change(true, None));
                     index
                 });
                 self.slots[index].load(stamp, path, &self.loader);
@@ -241,10 +241,12 @@ impl Toolbox {
             Seen::ModuleGone(file) => self.slots.retain(|slot| slot.file != file),
             Seen::Grants(stem) => {
                 if let Some(index) = self.slots.iter().position(|slot| slot.stem == stem) {
-                    let before = self.slots[index].grants_line();
+                    let (before, known) =
+                        (self.slots[index].grants_line(), self.slots[index].grants_known);
                     self.read_grants(index);
                     let changed = self.slots[index].grants_line() != before;
-                    changes.extend(self.slots[index].grants_change(changed));
+                    let before = known.then_some(before);
+                    changes.extend(self.slots[index].grants_change(changed, before));
                 }
             }
         }
@@ -253,6 +255,7 @@ impl Toolbox {
     fn read_grants(&mut self, index: usize) {
         let stem = &self.slots[index].stem;
         self.slots[index].grants = read_grants(&self.dir.join(format!("{stem}.grants.json")));
+        self.slots[index].grants_known = true;
     }
 
     /// Waits for what is on its way. What is not done by then is offered by a later rescan.

@@ -13,7 +13,7 @@ use crate::agent::event::Level;
 use crate::approve::Offer;
 use crate::model::message::Usage;
 use crate::render::{self, ColorDepth, Ink, Line, Options, Style};
-use crate::tools::{ToolChange, ToolResult, ToolStatus};
+use crate::tools::{ToolChange, ToolResult, ToolStatus, granted};
 use crate::trust::Asked;
 
 /// Lines of a result that are shown before `… +N lines`.
@@ -187,7 +187,7 @@ impl Blocks {
         | ToolChange::Compiling(name)
         | ToolChange::Removed(name)
         | ToolChange::Broken(name, _)
-        | ToolChange::Grants(name, _)) = change;
+        | ToolChange::Grants { name, .. }) = change;
         self.tool_news(change, &format!("tool {name}"), "is")
     }
 
@@ -200,7 +200,9 @@ impl Blocks {
             ToolChange::Compiling(_) => (format!("{more} {who} {is} being compiled"), Ink::Muted),
             ToolChange::Removed(_) => (format!("- {who}"), Ink::Removed),
             ToolChange::Broken(_, why) => (format!("{error} {who} {is} broken: {why}"), Ink::Error),
-            ToolChange::Grants(_, grants) => (format!("~ {who} may now: {grants}"), Ink::Warning),
+            ToolChange::Grants { before, now, .. } => {
+                (format!("~ {who} may now: {}", granted(now, before)), Ink::Warning)
+            }
         };
         self.fitted(&self.marks.sentence(&text), 2, Style::of(ink))
     }
@@ -381,7 +383,7 @@ fn plain_name(change: &ToolChange) -> Option<&str> {
         | ToolChange::Updated(name)
         | ToolChange::Compiling(name)
         | ToolChange::Removed(name) => Some(name),
-        ToolChange::Broken(..) | ToolChange::Grants(..) => None,
+        ToolChange::Broken(..) | ToolChange::Grants { .. } => None,
     }
 }
 

@@ -129,8 +129,8 @@ fn change(change: &ToolChange) -> Value {
         ToolChange::Compiling(name) => json!({"tool": name, "state": "compiling"}),
         ToolChange::Removed(name) => json!({"tool": name, "state": "removed"}),
         ToolChange::Broken(name, why) => json!({"tool": name, "state": "broken", "error": why}),
-        ToolChange::Grants(name, grants) => {
-            json!({"tool": name, "state": "grants", "grants": grants})
+        ToolChange::Grants { name, before, now } => {
+            json!({"tool": name, "state": "grants", "grants": now, "before": before})
         }
     }
 }

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::blocks::{elapsed, spent_tokens};
+use super::canvas::terminal_size;
 use super::json::usage;
 use super::marks::Marks;
-use super::canvas::terminal_size;
 use crate::env::Env;
 use crate::render::{Encoder, Ink, Line, Options, Style, wrap};
 use crate::session::{Approval, Call, End, Entry, Log, Note, What};

@@ -36,6 +36,8 @@ pub(super) struct Slot {
     pub pending: Option<Arc<Pending>>,
     /// What the tool is granted, or why its grants file grants nothing.
     pub grants: Result<Arc<Grants>, String>,
+    /// Whether that was ever read.
+    pub grants_known: bool,
     /// There is something that the index does not hold.
     pub unsaved: bool,
     path: PathBuf,
@@ -56,6 +58,7 @@ impl Slot {
             state: State::Unknown,
             pending: None,
             grants: Ok(Arc::default()),
+            grants_known: false,
             unsaved: false,
             path: PathBuf::new(),
             retries: RETRIES,
@@ -179,8 +182,12 @@ impl Slot {
     }
 
     /// Says what is granted now, if that is news; for a new tool it is when there is anything to say.
-    pub fn grants_change(&self, news: bool) -> Option<ToolChange> {
+    pub fn grants_change(&self, news: bool, before: Option<String>) -> Option<ToolChange> {
         let nothing_new = self.is_new() && self.grants_line() == "none";
-        (news && !nothing_new).then(|| ToolChange::Grants(self.stem.clone(), self.grants_line()))
+        (news && !nothing_new).then(|| ToolChange::Grants {
+            name: self.stem.clone(),
+            before,
+            now: self.grants_line(),
+        })
     }
 }

@@ -195,21 +195,29 @@ async fn a_tool_that_is_still_compiling_is_waited_for_by_its_call_alone() {
 #[tokio::test]
 async fn grants_are_told_when_they_change_and_mistakes_grant_nothing() {
     let mut fixture = Fixture::new();
-    let grants = |line: &str| ToolChange::Grants("a".into(), line.into());
+    let grants = |before: &str, now: &str| ToolChange::Grants {
+        name: "a".into(),
+        before: Some(before.into()),
+        now: now.into(),
+    };
     fixture.write("a.wasm", tool("A.", Behaviour::Returns("a")));
     assert_eq!(fixture.rescan().await, [added("a")]);
     fixture.write("a.grants.json", r#"{"bash": true}"#);
-    assert_eq!(fixture.rescan().await, [grants("bash")]);
+    assert_eq!(fixture.rescan().await, [grants("none", "bash")]);
     fixture.write("a.grants.json", r#"{ "bash": true }"#);
     assert_eq!(fixture.rescan().await, [], "the same grants in other words");
     fixture.write("a.grants.json", r#"{"bash": 1}"#);
     let changes = fixture.rescan().await;
     assert!(
-        matches!(&changes[..], [ToolChange::Grants(_, line)] if line.starts_with("none (a.grants.json: invalid type")),
+        matches!(&changes[..], [ToolChange::Grants { now, .. }] if now.starts_with("none (a.grants.json: invalid type")),
         "{changes:?}"
     );
     fs::remove_file(fixture.file("a.grants.json")).unwrap();
-    assert_eq!(fixture.rescan().await, [grants("none")]);
+    let changes = fixture.rescan().await;
+    assert!(
+        matches!(&changes[..], [ToolChange::Grants { now, .. }] if now == "none"),
+        "{changes:?}"
+    );
 }
 
 #[tokio::test]
