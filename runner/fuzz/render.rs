@@ -13,13 +13,8 @@ fn one(bytes: &[u8]) {
     let [width, piece, text @ ..] = bytes else { return };
     let text = String::from_utf8_lossy(text);
     let width = u16::from(*width % 120) + 1;
-    let options = Options {
-        width,
-        color: ColorDepth::True,
-        dark: true,
-        hyperlinks: true,
-        ascii: false,
-    };
+    let options =
+        Options { width, color: ColorDepth::True, dark: true, hyperlinks: true, ascii: false };
     let mut whole = Markdown::new(options);
     whole.push(&text);
     let mut expected = whole.take_committed();
