@@ -77,6 +77,8 @@ pub struct Agent {
     spent: Spent,
     /// The server refused a conversation without the thinking of its replies.
     wants_reasoning: bool,
+    /// Something came into force that the record of trust does not hold yet.
+    unrecorded: bool,
     /// Below this many tokens no compaction is tried, after one that failed or shrank too little.
     compact_floor: u64,
     max_steps: Option<u32>,
@@ -103,6 +105,7 @@ impl Agent {
             bash: Bash::new(&env, &project),
             spent: Spent::on(&loaded.meta),
             wants_reasoning: false,
+            unrecorded: false,
             conversation: Conversation::resumed(loaded.messages, &loaded.meta, keep_reasoning),
             compact_floor: 0,
             gate: Gate::new(&env, project.root(), Inputs::new(inputs)),

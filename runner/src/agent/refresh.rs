@@ -37,14 +37,18 @@ impl Agent {
             self.note_tools(&changes);
             self.events.send(Event::Tools(changes));
         }
-        // The person watches it happen, so it is trusted as the rest is.
-        if changed
-            && self.live.is_vouched_for()
+        self.unrecorded |= changed && self.live.is_vouched_for();
+        notices
+    }
+
+    /// Lets what came into force be trusted as the rest is, for the person watched it. It reads every tool, so no
+    /// request waits for it.
+    pub(super) fn record_trust(&mut self) {
+        if std::mem::take(&mut self.unrecorded)
             && let Err(error) = trust::refresh(&self.project, &self.env)
         {
             self.events.warn(format!("trust in this project was not recorded: {error}"));
         }
-        notices
     }
 
     /// At the person's word: shows what is not obeyed yet, and asks.
@@ -56,6 +60,7 @@ impl Agent {
         let waits = self.live.is_held() || !self.live.is_trusted();
         if self.judge_brought(&cancel, &mut Vec::new()).await {
             self.refresh(&cancel).await;
+            self.record_trust();
         } else if !waits && !self.live.is_held() {
             self.events.info("nothing waits for your word: this project's .autocode/ is obeyed");
         }

@@ -40,6 +40,7 @@ impl Agent {
     pub(super) async fn tell_tools(&mut self) {
         let cancel = self.interrupt.arm();
         self.refresh(&cancel).await;
+        self.record_trust();
         let mut text = format!("{:<20} built in", "bash");
         for tool in self.toolbox.describe() {
             text.push('\n');

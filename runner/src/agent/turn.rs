@@ -77,6 +77,7 @@ impl Agent {
         };
         self.settle();
         self.session.borrow_mut().sync();
+        self.record_trust();
         self.events.send(Event::TurnFinished(end.clone()));
         end
     }
@@ -100,6 +101,7 @@ impl Agent {
             }
             self.make_room(cancel).await?;
             let reply = self.ask(step, cancel).await?;
+            self.record_trust();
             self.run_calls(&reply, cancel).await?;
             self.session.borrow_mut().sync();
 

@@ -39,10 +39,10 @@ impl Snapshot {
         };
         let files = names.into_iter().filter_map(|name| {
             let path = project.file(&name);
-            if !path.exists() && !files::is_link(&path) {
+            let stamp = Stamp::of(&path);
+            if stamp.is_none() && !files::is_link(&path) {
                 return None;
             }
-            let stamp = Stamp::of(&path);
             let hash = known(&name, stamp).unwrap_or_else(|| hash(project.root(), &path));
             Some((name, Content { hash, stamp }))
         });
