@@ -85,3 +85,18 @@ fn a_tool_written_in_rust_and_compiled_with_bash_is_called_in_the_next_step() {
     assert_eq!(mended.unwrap()["description"], "Shouts.", "{result}");
     assert_eq!(requests[3].tool_result(), r#"{"TEXT":"HI"}"#);
 }
+
+#[test]
+fn with_reflect_a_program_thrown_away_is_answered_with_a_reminder() {
+    let program = "python3 - <<'E'\na = 1\nb = 2\nc = a + b\nprint(c)\nE\ntrue";
+    for reflect in [true, false] {
+        let (server, env) = scripted([Reply::bash(program), Reply::text("done")]);
+        env.user_config(&json!({ "reflect": reflect }));
+        env.cmd(["-p", "go"]).run().answered("done\n");
+        let last = server.requests()[1].messages().last().unwrap().clone();
+        let reminded = last["role"] == "user"
+            && last["content"].as_str().is_some_and(|text| text.contains("make it a tool"));
+        assert_eq!(reminded, reflect, "{last}");
+        crate::assert_valid(&server.requests()[1]);
+    }
+}

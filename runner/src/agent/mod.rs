@@ -13,6 +13,7 @@ pub mod event;
 mod files;
 mod keep;
 mod plain;
+mod reflect;
 mod refresh;
 mod sessions;
 mod shell;
@@ -77,6 +78,8 @@ pub struct Agent {
     spent: Spent,
     /// The server refused a conversation without the thinking of its replies.
     wants_reasoning: bool,
+    /// What it did so far that a tool would do better.
+    reflection: reflect::Reflection,
     /// Something came into force that the record of trust does not hold yet.
     unrecorded: bool,
     /// Below this many tokens no compaction is tried, after one that failed or shrank too little.
@@ -105,6 +108,7 @@ impl Agent {
             bash: Bash::new(&env, &project),
             spent: Spent::on(&loaded.meta),
             wants_reasoning: false,
+            reflection: reflect::Reflection::default(),
             unrecorded: false,
             conversation: Conversation::resumed(loaded.messages, &loaded.meta, keep_reasoning),
             compact_floor: 0,

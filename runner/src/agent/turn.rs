@@ -104,6 +104,9 @@ impl Agent {
             self.record_trust();
             self.run_calls(&reply, cancel).await?;
             self.session.borrow_mut().sync();
+            if let Some(reminder) = self.reflect(&reply.message.tool_calls) {
+                self.hear_own(&reminder);
+            }
 
             unusable.judge(&reply)?;
             if reply.is_empty() {

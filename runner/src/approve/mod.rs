@@ -98,6 +98,16 @@ pub fn judge_tool(name: &str, policy: Approve, rules: &Rules) -> Verdict {
     })
 }
 
+/// The programs that a line runs, in order; `None` where that cannot be told.
+#[must_use]
+pub fn programs(line: &str) -> Option<Vec<String>> {
+    let runs = line::deeds(line).ok()?.into_iter().filter_map(|deed| match deed {
+        Deed::Run(run) => Some(run),
+        Deed::Write(_) | Deed::Set(_) | Deed::Unclear(_) => None,
+    });
+    runs.map(|run| Some(run.words.first()?.text()?.to_owned())).collect()
+}
+
 fn is_harmless(deed: &Deed, own_repository: bool) -> bool {
     match deed {
         Deed::Run(run) => harmless::is_harmless(run, own_repository),
