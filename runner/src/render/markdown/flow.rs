@@ -33,6 +33,16 @@ impl Flow for Wrapper {
     }
 }
 
+/// The rows of a displayed formula as it was written.
+pub(super) fn source_rows(tex: &str, avail: usize) -> Vec<Line> {
+    let mut wrapper = Wrapper::new(avail);
+    for line in tex.trim().lines() {
+        wrapper.push_verbatim(line.trim(), Style::of(Ink::Math), None);
+        wrapper.line_break();
+    }
+    wrapper.take_rows()
+}
+
 /// The rows of a displayed formula, broken like text where they are too wide.
 pub(super) fn formula_rows(tex: &str, avail: usize) -> Vec<Line> {
     const INDENT: usize = 2;

@@ -22,6 +22,8 @@ pub(crate) struct Context<'a> {
     pub hyperlinks: bool,
     /// Whether code is told from text by its colour.
     pub colored: bool,
+    /// Whether the terminal has nothing but ASCII: formulas then stay as they were written.
+    pub ascii: bool,
 }
 
 /// Target of references to footnotes; no address can begin like this.
@@ -44,6 +46,7 @@ pub(crate) fn render(text: &str, context: Context<'_>, style: Style, flow: &mut 
         masked: &masked,
         hyperlinks: context.hyperlinks,
         colored: context.colored,
+        ascii: context.ascii,
         flow,
         marks: Marks::new(style),
         links: Vec::new(),
@@ -98,6 +101,7 @@ struct Painter<'a, F> {
     masked: &'a Masked<'a>,
     hyperlinks: bool,
     colored: bool,
+    ascii: bool,
     flow: &'a mut F,
     marks: Marks,
     /// Address and text of the links that are open.
@@ -265,6 +269,10 @@ impl<F: Flow> Painter<'_, F> {
     fn slot(&mut self, slot: &Slot) {
         let source = &self.masked.source[slot.source.clone()];
         match &slot.kind {
+            Kind::Math { .. } if self.ascii => {
+                self.before_text(source.chars().next());
+                self.put(&source.replace('\n', " "), self.marks.style.ink(Ink::Math));
+            }
             Kind::Math { tex, display: true } => {
                 self.soft_break = false;
                 self.flow.formula(&self.masked.source[tex.clone()]);

@@ -12,7 +12,7 @@ use super::super::theme::{self, Glyphs};
 use super::super::wrap::Wrapper;
 use super::super::{ColorDepth, Options, sanitize};
 use super::blocks::{Block, LONG_PARAGRAPH, Sink};
-use super::flow::formula_rows;
+use super::flow::{formula_rows, source_rows};
 use super::heal::heal;
 use super::html_block::HtmlBlock;
 use super::inline::{self, Context};
@@ -121,6 +121,7 @@ impl Layout {
             refs,
             hyperlinks: self.options.hyperlinks,
             colored: self.options.color != ColorDepth::None,
+            ascii: self.options.ascii,
         }
     }
 
@@ -252,7 +253,9 @@ impl Layout {
 
     fn formula(&mut self, tex: &str, gap: bool) {
         self.begin(Kind::Other, gap);
-        let rows = formula_rows(tex, self.avail());
+        let avail = self.avail();
+        let rows =
+            if self.options.ascii { source_rows(tex, avail) } else { formula_rows(tex, avail) };
         self.rows(rows);
     }
 
