@@ -11,7 +11,7 @@ bundle=; [ "${1:-}" = --bundle ] && { bundle=1; shift; }
 out=${1:-target/tools}; mkdir -p "$out"; out=$(cd "$out" && pwd)
 assets=$PWD/../assets/tools
 rust=(add fetch search)   # every member of the workspace
-bundled=(fetch search)
+bundled=(add fetch search)
 
 built() { printf '%-12s %8s bytes\n' "$1" "$(wc -c <"$out/$1.wasm")"; }
 skipped() { printf '%-12s skipped: %s\n' "$1" "$2"; }

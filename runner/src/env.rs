@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -12,7 +13,8 @@ use jiff::tz::TimeZone;
 /// A snapshot of what the process was started with.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
-    vars: BTreeMap<String, String>,
+    /// Shared: every part of the program keeps an environment.
+    vars: Arc<BTreeMap<String, String>>,
     /// Directory the process was started in, absolute.
     pub cwd: PathBuf,
     /// Where the user's `config.json` and `trusted.json` are.
@@ -35,11 +37,11 @@ impl Env {
     pub fn from_process() -> std::io::Result<Self> {
         let vars = std::env::vars_os()
             .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-            .collect();
+            .collect::<BTreeMap<_, _>>();
         let base = directories::BaseDirs::new();
         let fallback = || std::env::temp_dir().join("autocode-user");
         Ok(Self {
-            vars,
+            vars: Arc::new(vars),
             cwd: std::env::current_dir()?,
             config_dir: base.as_ref().map_or_else(fallback, |b| b.config_dir().join("autocode")),
             cache_dir: base.as_ref().map_or_else(fallback, |b| b.cache_dir().join("autocode")),
@@ -53,7 +55,7 @@ impl Env {
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         let cwd = dir.into();
         Self {
-            vars: BTreeMap::new(),
+            vars: Arc::default(),
             config_dir: cwd.join(".config"),
             cache_dir: cwd.join(".cache"),
             home: Some(cwd.clone()),
@@ -66,7 +68,7 @@ impl Env {
     /// This environment with one more variable.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.vars.insert(name.to_owned(), value.to_owned());
+        Arc::make_mut(&mut self.vars).insert(name.to_owned(), value.to_owned());
         self
     }
 
@@ -106,7 +108,7 @@ impl Env {
     /// This environment without the variables whose names begin like this.
     #[must_use]
     pub fn without(mut self, prefix: &str) -> Self {
-        self.vars.retain(|name, _| !name.starts_with(prefix));
+        Arc::make_mut(&mut self.vars).retain(|name, _| !name.starts_with(prefix));
         self
     }
 

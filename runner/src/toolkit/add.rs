@@ -36,6 +36,12 @@ macro_rules! module {
 
 const BUNDLED: &[Bundled] = &[
     Bundled {
+        name: "add",
+        about: "the sum of two numbers: the smallest tool in Rust",
+        form: module!("add"),
+        needs: None,
+    },
+    Bundled {
         name: "fetch",
         about: "a URL as text",
         form: module!("fetch"),

@@ -57,16 +57,15 @@ pub fn assess(project: &Project, env: &Env) -> Trust {
     if vouches(&entry, &repository, project) {
         return Trust::Trusted;
     }
-    let now = Snapshot::of(project, Some(&entry.files));
-    let mut changed = now.differences(&entry.files);
+    let before = entry.files();
+    let now = Snapshot::of(project, Some(&before));
+    let mut changed = now.differences(&before);
     changed.retain(|name| !is_shipped(project, name));
     if changed.is_empty() {
         // The next start is spared the comparison.
-        let _ = store::put(
-            env,
-            project.root(),
-            &entry.renewed(now, repository.mark(), Identity::of(project)),
-        );
+        let _ = entry
+            .renewed(&now, repository.mark(), Identity::of(project))
+            .and_then(|entry| store::put(env, project.root(), &entry));
         return Trust::Trusted;
     }
     Trust::Changed(Asked::some(project, &now, &changed))
@@ -96,13 +95,9 @@ pub fn grant(project: &Project, env: &Env, origin: Origin) -> io::Result<()> {
     if project.is_kept_elsewhere() {
         return Ok(());
     }
-    let entry = Entry {
-        since: env.now().to_string(),
-        origin,
-        git: Repository::around(project.root()).mark(),
-        identity: Identity::of(project),
-        files: Snapshot::of(project, None),
-    };
+    let git = Repository::around(project.root()).mark();
+    let files = Snapshot::of(project, None);
+    let entry = Entry::new(env, origin, git, Identity::of(project), &files)?;
     store::put(env, project.root(), &entry)
 }
 
@@ -116,12 +111,13 @@ pub fn refresh(project: &Project, env: &Env) -> io::Result<()> {
         return Ok(());
     }
     let Some(entry) = Store::read(env).entry(project.root()) else { return Ok(()) };
-    let now = Snapshot::of(project, Some(&entry.files));
+    let before = entry.files();
+    let now = Snapshot::of(project, Some(&before));
     let brought = || Repository::around(project.root()).moved_since(&entry.git);
-    if now == entry.files || entry.identity != Identity::of(project) || brought() {
+    if now == before || entry.identity != Identity::of(project) || brought() {
         return Ok(());
     }
-    store::put(env, project.root(), &Entry { files: now, ..entry })
+    store::put(env, project.root(), &entry.with_files(&now)?)
 }
 
 /// Forgets a project; whether it was known.

@@ -42,18 +42,51 @@ pub struct Trusted {
     pub origin: Origin,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) since: String,
     pub(super) origin: Origin,
     pub(super) git: Mark,
     pub(super) identity: Identity,
-    pub(super) files: Snapshot,
+    /// Not looked into where nothing can have changed.
+    files: Box<RawValue>,
 }
 
 impl Entry {
-    pub(super) fn renewed(self, files: Snapshot, git: Mark, identity: Identity) -> Self {
-        Self { git, identity, files, ..self }
+    pub(super) fn new(
+        env: &Env,
+        origin: Origin,
+        git: Mark,
+        identity: Identity,
+        files: &Snapshot,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            since: env.now().to_string(),
+            origin,
+            git,
+            identity,
+            files: serde_json::value::to_raw_value(files)?,
+        })
+    }
+
+    /// What was trusted.
+    pub(super) fn files(&self) -> Snapshot {
+        serde_json::from_str(self.files.get()).unwrap_or_default()
+    }
+
+    /// The same with other files.
+    pub(super) fn with_files(self, files: &Snapshot) -> io::Result<Self> {
+        Ok(Self { files: serde_json::value::to_raw_value(files)?, ..self })
+    }
+
+    /// The same at another time.
+    pub(super) fn renewed(
+        self,
+        files: &Snapshot,
+        git: Mark,
+        identity: Identity,
+    ) -> io::Result<Self> {
+        Self { git, identity, ..self }.with_files(files)
     }
 }
 

@@ -3,6 +3,8 @@
 //! Text of tools and models enters lines through `Line::push`, which sanitises it. A row of a preview is never wider
 //! than the terminal.
 
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
 use std::path::Path;
 use std::time::Duration;
 
@@ -160,22 +162,23 @@ impl Blocks {
     /// Tools that changed on disk: a line each, or a line for many to which the same happened.
     pub fn tools(&self, changes: &[ToolChange]) -> Vec<Line> {
         const FEW: usize = 3;
-        let mut lines = Vec::new();
-        let mut told = Vec::new();
+        let mut kinds: HashMap<Discriminant<ToolChange>, Vec<&str>> = HashMap::new();
         for change in changes {
-            let kind = std::mem::discriminant(change);
-            let names: Vec<&str> = changes
-                .iter()
-                .filter(|other| std::mem::discriminant(*other) == kind)
-                .filter_map(plain_name)
-                .collect();
-            if names.len() <= FEW {
-                lines.extend(self.tool_change(change));
-            } else if !told.contains(&kind) {
-                told.push(kind);
-                let Some(more) = names.len().checked_sub(FEW) else { continue };
-                let names = format!("{} and {more} more", names[..FEW].join(", "));
-                lines.extend(self.tool_news(change, &format!("tools {names}"), "are"));
+            kinds.entry(discriminant(change)).or_default().extend(plain_name(change));
+        }
+        let mut lines = Vec::new();
+        for change in changes {
+            let kind = discriminant(change);
+            match kinds.get(&kind) {
+                Some(names) if names.len() > FEW => {
+                    let more = names.len() - FEW;
+                    let who = format!("tools {} and {more} more", names[..FEW].join(", "));
+                    lines.extend(self.tool_news(change, &who, "are"));
+                    // Told for all of them.
+                    kinds.remove(&kind);
+                }
+                Some(_) => lines.extend(self.tool_change(change)),
+                None => {}
             }
         }
         lines

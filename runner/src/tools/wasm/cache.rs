@@ -62,12 +62,13 @@ impl TryFrom<String> for ContentHash {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let mut hash = [0; 32];
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 {
             return Err("not a SHA-256");
         }
-        for (byte, pair) in hash.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| "not a SHA-256")?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| "not a SHA-256")?;
+        let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        for (byte, pair) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let (high, low) = digit(pair[0]).zip(digit(pair[1])).ok_or("not a SHA-256")?;
+            *byte = high << 4 | low;
         }
         Ok(Self(hash))
     }
