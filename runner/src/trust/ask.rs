@@ -2,7 +2,7 @@
 //!
 //! The text is a stranger's: whoever prints it sanitises it.
 
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, is_shipped};
 use crate::config;
 use crate::files;
 use crate::project::Project;
@@ -32,7 +32,9 @@ pub struct Item {
 
 impl Asked {
     pub(super) fn all(project: &Project, now: &Snapshot) -> Self {
-        Self { items: now.names().map(|name| item(project, name)).collect() }
+        // What autocode itself ships says nothing of where the project came from.
+        let strange = now.names().filter(|name| !is_shipped(project, name));
+        Self { items: strange.map(|name| item(project, name)).collect() }
     }
 
     pub(super) fn some(project: &Project, now: &Snapshot, names: &[String]) -> Self {

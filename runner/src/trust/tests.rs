@@ -289,3 +289,14 @@ fn an_unknown_project_is_neither_refreshed_nor_listed() {
     assert!(list(&place.env).is_empty());
     assert!(matches!(place.assess(), Trust::Untrusted(_)));
 }
+
+#[test]
+fn what_autocode_itself_ships_is_not_put_up_for_judgement() {
+    let place = Place::new();
+    assert_eq!(place.project().scaffold(), Scaffold::Created);
+    place.write("config.json", r#"{"model": "m"}"#);
+    match place.assess() {
+        Trust::Untrusted(asked) => assert_eq!(asked.summary(), "config.json"),
+        other => panic!("{other:?}"),
+    }
+}
