@@ -183,7 +183,7 @@ pub fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<bool> {
 }
 
 /// What tells one version of a file from the next without opening it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
     len: u64,
@@ -201,6 +201,26 @@ impl Stamp {
             modified: (m.mtime(), m.mtime_nsec()),
             changed: (m.ctime(), m.ctime_nsec()),
         })
+    }
+
+    /// As a word.
+    pub fn text(&self) -> String {
+        let ((modified, modified_ns), (changed, changed_ns)) = (self.modified, self.changed);
+        let Self { inode, len, .. } = self;
+        format!("{}.{len}.{modified}.{modified_ns}.{changed}.{changed_ns}", inode.cast_signed())
+    }
+
+    /// From that word.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split('.');
+        let mut next = || numbers.next()?.parse::<i64>().ok();
+        let stamp = Self {
+            inode: next()?.cast_unsigned(),
+            len: next()?.cast_unsigned(),
+            modified: (next()?, next()?),
+            changed: (next()?, next()?),
+        };
+        numbers.next().is_none().then_some(stamp)
     }
 
     /// Whether the file was written so recently that the next write could leave the same stamp: file systems count
@@ -227,6 +247,15 @@ mod tests {
 
     fn problem(path: &Path) -> String {
         read_small(path, 1024).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_stamp_comes_back_from_its_word() {
+        let stamp = Stamp::of(Path::new("/")).unwrap();
+        assert_eq!(Stamp::parse(&stamp.text()), Some(stamp));
+        for broken in ["", "1.2.3", "1.2.3.4.5.x", "1.2.3.4.5.6.7"] {
+            assert_eq!(Stamp::parse(broken), None, "{broken}");
+        }
     }
 
     #[test]

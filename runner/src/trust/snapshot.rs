@@ -20,10 +20,26 @@ const LARGEST: u64 = 256 << 20;
 #[serde(transparent)]
 pub(super) struct Snapshot(BTreeMap<String, Content>);
 
+/// In the record one text, the hash last, for it may be a sentence: the record is read at each start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 struct Content {
     hash: String,
     stamp: Option<Stamp>,
+}
+
+impl From<Content> for String {
+    fn from(content: Content) -> Self {
+        let stamp = content.stamp.map(|stamp| stamp.text()).unwrap_or_default();
+        format!("{stamp} {}", content.hash)
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        let (stamp, hash) = text.split_once(' ').unwrap_or(("", &text));
+        Self { hash: hash.to_owned(), stamp: Stamp::parse(stamp) }
+    }
 }
 
 impl Snapshot {

@@ -369,7 +369,9 @@ fn bundled_tools_are_listed_and_installed_with_their_source() {
     let bench = Bench::new();
     let list = bench.tool("add").unwrap();
     assert!(list.contains("outline ") && list.contains("todo "), "{list}");
-    assert!(bench.tool("add nope").unwrap_err().1.contains("it has add, fetch, outline, search, todo"));
+    assert!(
+        bench.tool("add nope").unwrap_err().1.contains("it has add, fetch, outline, search, todo")
+    );
     bench.tool("add outline").unwrap();
     assert!(
         bench

@@ -33,6 +33,16 @@ const TOUCH: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct ContentHash([u8; 32]);
 
 impl ContentHash {
+    /// One that was computed before.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The hash itself.
+    pub fn bytes(self) -> [u8; 32] {
+        self.0
+    }
+
     /// Of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
@@ -98,7 +108,7 @@ impl Place {
 /// one counts no more.
 const CODE: &str = "code";
 const TOOLS: &str = "tools-1";
-const INDEX: &str = "index-1";
+const INDEX: &str = "index-2";
 
 impl Cache {
     /// Under the user's cache directory.
@@ -236,7 +246,7 @@ fn forget_oldest(files: impl Iterator<Item = PathBuf>, limit: u64) {
 }
 
 fn index_name(dir: &Path) -> String {
-    format!("{}.json", ContentHash::of(dir.as_os_str().as_bytes()))
+    ContentHash::of(dir.as_os_str().as_bytes()).to_string()
 }
 
 fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
