@@ -43,7 +43,10 @@ pub struct Toolbox {
     entries: Vec<Entry>,
     bash: String,
     schemas: Bytes,
+    /// The last look found the project trusted.
     started: bool,
+    /// There was a look, trusted or not.
+    looked: bool,
 }
 
 /// What a rescan waits for.
@@ -102,6 +105,7 @@ impl Toolbox {
             bash: bash.into(),
             schemas: Bytes::new(),
             started: false,
+            looked: false,
         };
         toolbox.render();
         toolbox
@@ -125,6 +129,7 @@ impl Toolbox {
         if first {
             self.take_over();
         }
+        self.looked = true;
         self.started = trusted;
         let mut seen = if trusted { self.scanner.look() } else { self.scanner.forget() };
         if !trusted {
@@ -132,7 +137,8 @@ impl Toolbox {
             seen.retain(|one| matches!(one, Seen::ModuleGone(_)));
         }
         let loading = self.slots.iter().any(|slot| slot.pending.is_some() || slot.wants_retry());
-        if seen.is_empty() && !loading && !first {
+        let in_force = !first || !self.entries.is_empty();
+        if seen.is_empty() && !loading && in_force {
             return Vec::new();
         }
         let mut changes = Vec::new();
@@ -216,11 +222,15 @@ impl Toolbox {
         self.slots.iter().enumerate().map(info).collect()
     }
 
-    /// Begins with what an earlier process knew.
+    /// Begins with what an earlier process knew; only what differs from that is news.
     fn take_over(&mut self) {
         for known in index::load(self.loader.cache(), &self.dir) {
             self.scanner.assume(&known.file, known.stamp);
             self.slots.push(Slot::known(known));
+        }
+        // Tools that come into force while the person is there are told, known or not.
+        if !self.looked {
+            _ = self.update();
         }
     }
 
