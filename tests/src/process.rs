@@ -372,7 +372,9 @@ mod tests {
 
     #[test]
     fn an_interrupt_reaches_the_group_and_its_signal_is_seen() {
-        let running = sh("echo up; cat").open_stdin().spawn();
+        // What `cat` says shows that it runs: a child that has not begun yet would miss the signal.
+        let mut running = sh("cat").open_stdin().spawn();
+        running.write("up");
         running.wait_for_stdout("up");
         running.interrupt();
         assert_eq!(running.wait().signal, Some(2));
