@@ -127,3 +127,12 @@ fn rows_fit_the_terminal() {
     let text = pty.scrollback();
     assert!(text.lines().any(|row| row.trim() == "not fit into a narrow terminal"), "{text}");
 }
+
+#[test]
+fn a_turn_that_failed_says_why() {
+    let (_server, env) = scripted([Reply::error(401, "no such key")]);
+    env.cmd(["-p", "hi"]).run().failed(1, &["401"]);
+    let run = env.cmd(["log"]).run();
+    let last = run.stdout.lines().last().unwrap_or_default();
+    run.require(last.contains("failed    ") && last.contains("401"), "the reason");
+}

@@ -13,7 +13,7 @@ use crate::model::message::{Assistant, Message, ToolCall, Usage};
 use crate::model::{
     Completion, Finish, ModelError, ModelEvent, Request, mint_id, text_calls, unique_ids,
 };
-use crate::session::Meta;
+use crate::session::{Meta, Note};
 
 /// Replies in a row that cannot be used before the turn is given up.
 const UNUSABLE_REPLIES: u32 = 3;
@@ -76,10 +76,21 @@ impl Agent {
             Err(Stop::Failed(reason)) => TurnEnd::Failed(reason),
         };
         self.settle();
+        self.note_end(&end);
         self.session.borrow_mut().sync();
         self.record_trust();
         self.events.send(Event::TurnFinished(end.clone()));
         end
+    }
+
+    /// Into the transcript, for who looks at the session later; that it cannot be written was told already.
+    fn note_end(&self, end: &TurnEnd) {
+        let note = match end {
+            TurnEnd::Answered(_) => return,
+            TurnEnd::Failed(reason) => Note::now("failed", reason),
+            TurnEnd::Interrupted => Note::now("stopped", "by the person"),
+        };
+        let _ = self.session.borrow_mut().note(&note);
     }
 
     async fn steps(&mut self, cancel: &CancellationToken) -> Result<String, Stop> {

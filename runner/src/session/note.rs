@@ -12,7 +12,8 @@ pub struct Note {
     /// When.
     #[serde(with = "time", skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// What kind of thing, one word: `edit`, `tools`, `held`, `trust`, `approval`.
+    /// What kind of thing, one word: `edit`, `tools`, `held`, `trust`, `approval`; how a turn ended without an answer: `failed`,
+    /// `stopped`.
     pub kind: String,
     /// What happened.
     pub text: String,

@@ -138,7 +138,8 @@ impl<'a> List<'a> {
                 self.rows(*time, "asked", Style::of(ink), &texts)
             }
             What::Note(note) => {
-                let ink = Style::of(Ink::Changed);
+                let ink = if note.kind == "failed" { Ink::Error } else { Ink::Changed };
+                let ink = Style::of(ink);
                 self.rows(*time, &note.kind, ink, &[(&note.text, ink)])
             }
         }
