@@ -23,8 +23,10 @@ mod tests;
 mod tree;
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use katex::{KatexContext, Settings};
@@ -55,9 +57,33 @@ pub fn display(tex: &str, width: usize) -> Vec<String> {
 }
 
 /// The formula, unless it holds what no formula does: what a control character does to the parser is nobody's wish.
-fn readable(tex: &str) -> Option<Vec<Node>> {
+///
+/// Those read last are remembered: the open end of a text is laid out again with each picture.
+fn readable(tex: &str) -> Option<Rc<[Node]>> {
+    // `\\ ` is a space.
+    let tex = Some(tex.trim()).filter(|tex| !tex.ends_with('\\')).unwrap_or(tex);
+    type Known = VecDeque<(String, Option<Rc<[Node]>>)>;
+    const MAX_KNOWN: usize = 32;
+    const MAX_LENGTH: usize = 2000;
+    thread_local! {
+        static KNOWN: RefCell<Known> = RefCell::default();
+    }
+    let known = KNOWN.with_borrow(|known| {
+        known.iter().find(|(known, _)| known == tex).map(|(_, nodes)| nodes.clone())
+    });
+    if let Some(nodes) = known {
+        return nodes;
+    }
     let is_stray = |c: char| c.is_control() && !c.is_whitespace();
-    if tex.chars().any(is_stray) { None } else { parse(tex) }
+    let nodes: Option<Rc<[Node]>> =
+        if tex.chars().any(is_stray) { None } else { parse(tex).map(Rc::from) };
+    if tex.len() <= MAX_LENGTH {
+        KNOWN.with_borrow_mut(|known| {
+            known.truncate(MAX_KNOWN - 1);
+            known.push_front((tex.to_owned(), nodes.clone()));
+        });
+    }
+    nodes
 }
 
 /// The lines of a formula that does not fit, each in one row.
@@ -114,5 +140,5 @@ fn printable(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let one_row = text.replace(['\n', '\t', '\r'], " ");
-    Cow::Owned(super::sanitize(&one_row).into_owned())
+    Cow::Owned(super::sanitize::single_row(&one_row).into_owned())
 }

@@ -201,3 +201,8 @@ fn commands_that_print_or_reprogram_the_parser_are_only_shown() {
         (r"\expandafter\x", r"\expandafter\x"),
     ]);
 }
+
+#[test]
+fn a_separator_of_lines_in_a_broken_formula_does_not_begin_a_row() {
+    assert_eq!(inline("{\u{2028}a"), "{ a");
+}
