@@ -6,10 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{OnceLock, RwLock};
 
-use syntect::parsing::{
-    BasicScopeStackOp, ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet,
-};
+use syntect::parsing::{BasicScopeStackOp, Scope, ScopeStack, SyntaxReference};
 
+use super::grammar::{Op, Parser, syntaxes};
 use super::style::{Ink, Style};
 
 /// Longer lines are data; colouring them costs more than it tells.
@@ -18,22 +17,23 @@ const MAX_LINE: usize = 2048;
 /// Where the parser is in a piece of code.
 #[derive(Clone, Debug)]
 pub(crate) struct Highlighter {
-    state: ParseState,
+    parser: Parser,
     scopes: ScopeStack,
     /// The style of each open scope.
     styles: Vec<Style>,
     buffer: String,
+    ops: Vec<Op>,
 }
 
 impl Highlighter {
     /// For a language by name, alias or file extension.
     pub(crate) fn for_language(name: &str) -> Option<Self> {
-        let syntax = find(name)?;
         Some(Self {
-            state: ParseState::new(syntax),
+            parser: Parser::new(find(name)?)?,
             scopes: ScopeStack::new(),
             styles: Vec::new(),
             buffer: String::new(),
+            ops: Vec::new(),
         })
     }
 
@@ -45,11 +45,9 @@ impl Highlighter {
         self.buffer.clear();
         self.buffer.push_str(line);
         self.buffer.push('\n');
-        let Ok(ops) = self.state.parse_line(&self.buffer, syntaxes()) else {
-            return put(line, Style::PLAIN);
-        };
+        self.parser.line(&self.buffer, &mut self.ops);
         let mut start = 0;
-        for (at, op) in ops {
+        for (at, op) in self.ops.drain(..) {
             let at = at.min(line.len());
             if at > start {
                 put(&line[start..at], self.styles.last().copied().unwrap_or_default());
@@ -69,11 +67,6 @@ impl Highlighter {
             put(&line[start..], self.styles.last().copied().unwrap_or_default());
         }
     }
-}
-
-fn syntaxes() -> &'static SyntaxSet {
-    static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
-    SYNTAXES.get_or_init(two_face::syntax::extra_newlines)
 }
 
 /// The syntax of a language; names are remembered, for the search is long.

@@ -9,6 +9,7 @@ mod background;
 mod code;
 pub mod color;
 pub mod command;
+mod grammar;
 mod highlight;
 mod live;
 mod markdown;
