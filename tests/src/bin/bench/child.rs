@@ -4,13 +4,19 @@
 //! program runs under a small helper (this binary again, which has done nothing else), whose own peak is printed too.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Command, ExitCode, Stdio};
+use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, ensure};
 
 /// The hidden first argument that makes this binary the helper.
 pub(crate) const SUBCOMMAND: &str = "--measure-child";
+
+/// The hidden second argument that gives the child a terminal to draw on.
+const ON_TERMINAL: &str = "--on-terminal";
 
 /// What a program used, its waited-for children included in the peak.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +25,8 @@ pub(crate) struct Usage {
     pub peak_mib: f64,
     /// User and system time of all, in seconds.
     pub cpu_s: f64,
+    /// Bytes it wrote to the terminal, if it had one.
+    pub written: f64,
 }
 
 /// What is piped in, in pieces of so many bytes.
@@ -29,8 +37,22 @@ pub(crate) struct Input<'a> {
 
 /// Runs a command under the helper, with the variables that were set for it and no others. Its output is thrown away.
 pub(crate) fn usage_of(command: &Command, input: Option<Input>) -> Result<Usage> {
+    usage(command, input, &[])
+}
+
+/// The same of a command whose output is a terminal of 24 rows and 80 columns.
+pub(crate) fn usage_on_terminal(command: &Command, input: Input) -> Result<Usage> {
+    usage(command, Some(input), &[ON_TERMINAL])
+}
+
+fn usage(command: &Command, input: Option<Input>, flags: &[&str]) -> Result<Usage> {
     let mut helper = Command::new(std::env::current_exe()?);
-    helper.arg(SUBCOMMAND).arg(command.get_program()).args(command.get_args()).env_clear();
+    helper
+        .arg(SUBCOMMAND)
+        .args(flags)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear();
     helper.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if let Some(dir) = command.get_current_dir() {
         helper.current_dir(dir);
@@ -47,21 +69,63 @@ pub(crate) fn usage_of(command: &Command, input: Option<Input>) -> Result<Usage>
     ensure!(child.wait()?.success(), "{} failed", command.get_program().display());
     let mut words = figures.split_whitespace().map(str::parse::<f64>);
     let mut next = || words.next().context("the helper's figures")?.context("a figure");
-    Ok(Usage { peak_mib: next()?, cpu_s: next()? })
+    Ok(Usage { peak_mib: next()?, cpu_s: next()?, written: next()? })
 }
 
 /// The helper: runs the command, waits for it, prints its figures.
-pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.peekable();
+    let on_terminal = arguments.next_if(|argument| argument == ON_TERMINAL).is_some();
     let Some(program) = arguments.next() else { return ExitCode::from(2) };
-    let spawned = Command::new(program).args(arguments).stdout(Stdio::null()).spawn();
+    let (out, reader) = match on_terminal.then(terminal) {
+        Some(Some((out, reader))) => (out, Some(reader)),
+        Some(None) => return ExitCode::from(2),
+        None => (Stdio::null(), None),
+    };
+    // The command goes at once, and with it this side's hold on the terminal.
+    let spawned = Command::new(program).args(arguments).stdout(out).spawn();
     let Ok(child) = spawned else { return ExitCode::from(2) };
     match wait(child.id().cast_signed()) {
         Some((0, usage)) => {
-            println!("{} {}", usage.peak_mib, usage.cpu_s);
+            let written = reader.and_then(|reader| reader.join().ok()).unwrap_or(0);
+            println!("{} {} {written}", usage.peak_mib, usage.cpu_s);
             ExitCode::SUCCESS
         }
         _ => ExitCode::FAILURE,
     }
+}
+
+/// A terminal, and a thread that reads what is written to it and tells how much that was.
+fn terminal() -> Option<(Stdio, JoinHandle<usize>)> {
+    let (mut reader, mut writer) = (-1, -1);
+    let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let (no_name, no_modes) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: two descriptors are filled in, and the size is only read.
+    let opened = unsafe {
+        libc::openpty(
+            &raw mut reader,
+            &raw mut writer,
+            no_name,
+            no_modes,
+            (&raw const size).cast_mut(),
+        )
+    };
+    if opened != 0 {
+        return None;
+    }
+    // SAFETY: the call made both, for us alone.
+    let (reader, writer) = unsafe { (OwnedFd::from_raw_fd(reader), OwnedFd::from_raw_fd(writer)) };
+    let mut reader = File::from(reader);
+    let read = move || {
+        let mut buffer = vec![0; 1 << 16];
+        let mut written = 0;
+        // It ends with an error when nobody has the terminal any more.
+        while let Ok(got @ 1..) = reader.read(&mut buffer) {
+            written += got;
+        }
+        written
+    };
+    Some((Stdio::from(writer), std::thread::spawn(read)))
 }
 
 /// Waits for a child; its raw status and what it used.
@@ -77,7 +141,7 @@ fn wait(pid: i32) -> Option<(i32, Usage)> {
     let unit = if cfg!(target_os = "macos") { 1024.0 * 1024.0 } else { 1024.0 };
     let peak_mib = usage.ru_maxrss as f64 / unit;
     let cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    (reaped == pid).then_some((status, Usage { peak_mib, cpu_s }))
+    (reaped == pid).then_some((status, Usage { peak_mib, cpu_s, written: 0.0 }))
 }
 
 /// The peak memory so far of a running process itself, its children left out; Linux alone tells.

@@ -1,13 +1,16 @@
-//! The renderer: processor time for a document that arrives in small pieces, and how it grows with the length.
+//! The renderer: processor time for documents that arrive in small pieces, and how it grows with the length.
+//!
+//! Documents of people come from the folder in `AUTOCODE_CORPUS`, repeated until they are long enough.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::Effort;
-use crate::child::{Input, usage_of};
-use crate::rounds::median;
+use crate::child::{Input, usage_of, usage_on_terminal};
+use crate::rounds::{Samples, median};
 use crate::subjects::Subjects;
 use crate::table::{Goal, Table, Unit};
 
@@ -16,6 +19,18 @@ const PIECE: usize = 7;
 
 /// Less processor time than that drowns in the cost of a start.
 const MEASURABLE: f64 = 0.02;
+
+/// Seconds of processor time for a megabyte.
+const BULK: Goal<'static> = Goal::AtMost(0.3);
+
+/// Beside the Python autocode.
+const PEER: Goal<'static> = Goal::Ratio("Python autocode", 0.05);
+
+/// Shorter documents of people say little.
+const SHORTEST: usize = 10_000;
+
+/// Documents that both draw on a terminal are of about this length, in bytes: the Python autocode takes its time.
+const ON_TERMINAL: usize = 100_000;
 
 /// Writes a document of about so many bytes.
 type Document = fn(usize) -> String;
@@ -36,8 +51,7 @@ pub(crate) fn measure(subjects: &Subjects, effort: Effort, table: &mut Table) ->
     for (name, document) in documents {
         let seconds = |size: usize| cpu_seconds(subjects, document(size).as_bytes());
         let long = seconds(size)?;
-        let goals: &[Goal] = if name.starts_with("answers") { &[Goal::AtMost(0.3)] } else { &[] };
-        table.single(&format!("render, {name}"), Unit::SecondsPerMB, long / mb(size), goals);
+        table.single(&format!("render, {name}"), Unit::SecondsPerMB, long / mb(size), &[BULK]);
         // What is quick is compared at lengths that take long enough to be told from the start-up.
         let ratio = match seconds(size / 10)? {
             short if short < MEASURABLE => seconds(size * 10)? / long,
@@ -46,7 +60,111 @@ pub(crate) fn measure(subjects: &Subjects, effort: Effort, table: &mut Table) ->
         let what = format!("render, {name}: ten times the length");
         table.single(&what, Unit::Times, ratio, &[Goal::AtMost(12.0)]);
     }
+    let real = real_documents()?;
+    if real.is_empty() {
+        table.left_out("render, documents of people", "AUTOCODE_CORPUS is not set");
+    }
+    for (name, text) in &real {
+        let long = repeated(size, "", |_, long| long.push_str(text));
+        let seconds = cpu_seconds(subjects, long.as_bytes())?;
+        table.single(
+            &format!("render, {name}"),
+            Unit::SecondsPerMB,
+            seconds / mb(long.len()),
+            &[BULK],
+        );
+    }
+    on_terminal(subjects, &real, table)
+}
+
+/// Both draw on a terminal, the open end with them.
+fn on_terminal(subjects: &Subjects, real: &[(String, String)], table: &mut Table) -> Result<()> {
+    let prose = prose(ON_TERMINAL * 10);
+    let input = Input { bytes: prose.as_bytes(), piece: PIECE };
+    let written = usage_on_terminal(&ours(subjects), input)?.written / prose.len() as f64;
+    table.single(
+        "render, bytes to the terminal for one of prose",
+        Unit::Times,
+        written,
+        &[Goal::AtMost(4.0)],
+    );
+
+    let answers = answers(ON_TERMINAL);
+    let real = real.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    for (name, text) in [("answers", answers.as_str())].into_iter().chain(real) {
+        let end = text.floor_char_boundary(ON_TERMINAL);
+        let text = repeated(ON_TERMINAL, "", |_, long| long.push_str(&text[..end]));
+        let per_mb = |command: &Command| -> Result<f64> {
+            let run = |bytes: &[u8]| {
+                let input = Input { bytes, piece: PIECE };
+                usage_on_terminal(command, input).map(|usage| usage.cpu_s)
+            };
+            Ok((run(text.as_bytes())? - run(b"x\n")?).max(1e-4) / mb(text.len()))
+        };
+        let what = format!("render on a terminal, {name}");
+        let own = [per_mb(&ours(subjects))?, per_mb(&ours(subjects))?, per_mb(&ours(subjects))?];
+        let mut samples = vec![Samples { name: "autocode", values: vec![median(&own)] }];
+        if let Some(python) = &subjects.python {
+            match per_mb(&theirs(python)?) {
+                Ok(theirs) => {
+                    samples.push(Samples { name: "Python autocode", values: vec![theirs] });
+                }
+                Err(_) => table.left_out(&what, "the Python autocode does not get through it"),
+            }
+        }
+        table.row(&what, Unit::SecondsPerMB, &samples, &[PEER]);
+    }
     Ok(())
+}
+
+fn ours(subjects: &Subjects) -> Command {
+    let mut command = Command::new(&subjects.autocode);
+    command.args(["render", "-"]);
+    with_colours(&mut command);
+    command
+}
+
+/// The Python autocode's renderer alone, fed as its reply view feeds it.
+fn theirs(python: &Path) -> Result<Command> {
+    const SCRIPT: &str = "\
+import codecs, os
+from autocode.tui import Markdown
+view, decoder = Markdown(), codecs.getincrementaldecoder('utf8')('replace')
+while data := os.read(0, 7):
+    view.feed(decoder.decode(data))
+view.end()
+";
+    let script = std::fs::read_to_string(python)?;
+    let interpreter = script.lines().next().and_then(|line| line.strip_prefix("#!"));
+    let mut command =
+        Command::new(interpreter.context("the Python autocode's interpreter")?.trim());
+    command.args(["-c", SCRIPT]);
+    with_colours(&mut command);
+    Ok(command)
+}
+
+fn with_colours(command: &mut Command) {
+    command.env("FORCE_COLOR", "1").env("COLUMNS", "80").env("TERM", "xterm-256color");
+    command.env("LANG", "C.UTF-8").env("COLORTERM", "truecolor");
+}
+
+/// The longer ones, by name.
+fn real_documents() -> Result<Vec<(String, String)>> {
+    let Some(corpus) = std::env::var_os("AUTOCODE_CORPUS") else { return Ok(Vec::new()) };
+    let mut documents = Vec::new();
+    for entry in std::fs::read_dir(Path::new(&corpus).join("md"))? {
+        let path = entry?.path();
+        let text = match path.extension() {
+            Some(extension) if extension == "md" => std::fs::read_to_string(&path)?,
+            _ => continue,
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if text.len() >= SHORTEST {
+            documents.push((name, text + "\n\n"));
+        }
+    }
+    documents.sort();
+    Ok(documents)
 }
 
 fn mb(bytes: usize) -> f64 {
@@ -55,11 +173,8 @@ fn mb(bytes: usize) -> f64 {
 
 /// The median of three runs, less what an empty document costs.
 fn cpu_seconds(subjects: &Subjects, document: &[u8]) -> Result<f64> {
-    let run = |input: &[u8]| {
-        let mut command = Command::new(&subjects.autocode);
-        command.args(["render", "-"]).env("FORCE_COLOR", "1").env("COLUMNS", "80");
-        command.env("TERM", "xterm-256color");
-        usage_of(&command, Some(Input { bytes: input, piece: PIECE })).map(|usage| usage.cpu_s)
+    let run = |bytes: &[u8]| {
+        usage_of(&ours(subjects), Some(Input { bytes, piece: PIECE })).map(|usage| usage.cpu_s)
     };
     let three =
         |input: &[u8]| Ok::<_, anyhow::Error>(median(&[run(input)?, run(input)?, run(input)?]));
