@@ -224,13 +224,13 @@ impl Toolbox {
 
     /// Begins with what an earlier process knew; only what differs from that is news.
     fn take_over(&mut self) {
-        for known in index::load(self.loader.cache(), &self.dir) {
-            self.scanner.assume(&known.file, known.stamp);
-            self.slots.push(Slot::known(known));
-        }
+        let known = index::load(self.loader.cache(), &self.dir);
+        self.scanner.assume(known.iter().map(|known| (known.file.as_str(), known.stamp)));
+        self.slots.extend(known.into_iter().map(Slot::known));
         // Tools that come into force while the person is there are told, known or not.
         if !self.looked {
-            _ = self.update();
+            self.entries = self.assign();
+            self.render();
         }
     }
 
@@ -284,13 +284,7 @@ impl Toolbox {
 
     /// Brings names, entries and the array's bytes up to date, and says what changed.
     fn update(&mut self) -> Vec<ToolChange> {
-        let held: HashMap<String, String> = self
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.standing, Standing::Ready(_)))
-            .map(|entry| (entry.name.clone(), entry.file.clone()))
-            .collect();
-        let entries = names::assign(&self.slots, &held, |slot| self.shown(slot));
+        let entries = self.assign();
         let changes = names::compare(&self.entries, &entries);
         let same = self.entries.len() == entries.len()
             && self.entries.iter().zip(&entries).all(|(old, new)| old.schema == new.schema);
@@ -299,6 +293,16 @@ impl Toolbox {
             self.render();
         }
         changes
+    }
+
+    fn assign(&self) -> Vec<Entry> {
+        let held: HashMap<&str, &str> = self
+            .entries
+            .iter()
+            .filter(|entry| matches!(entry.standing, Standing::Ready(_)))
+            .map(|entry| (entry.name.as_str(), entry.file.as_str()))
+            .collect();
+        names::assign(&self.slots, &held, |slot| self.shown(slot))
     }
 
     fn render(&mut self) {

@@ -48,7 +48,7 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) git: Mark,
     pub(super) identity: Identity,
-    /// Not looked into where nothing can have changed.
+    /// Not looked into where nothing can have changed, and so in digits, which are skipped soonest.
     files: Box<RawValue>,
 }
 
@@ -60,23 +60,17 @@ impl Entry {
         identity: Identity,
         files: &Snapshot,
     ) -> io::Result<Self> {
-        Ok(Self {
-            since: env.now().to_string(),
-            origin,
-            git,
-            identity,
-            files: serde_json::value::to_raw_value(files)?,
-        })
+        Ok(Self { since: env.now().to_string(), origin, git, identity, files: packed(files)? })
     }
 
     /// What was trusted.
     pub(super) fn files(&self) -> Snapshot {
-        serde_json::from_str(self.files.get()).unwrap_or_default()
+        unpacked(self.files.get()).unwrap_or_default()
     }
 
     /// The same with other files.
     pub(super) fn with_files(self, files: &Snapshot) -> io::Result<Self> {
-        Ok(Self { files: serde_json::value::to_raw_value(files)?, ..self })
+        Ok(Self { files: packed(files)?, ..self })
     }
 
     /// The same at another time.
@@ -88,6 +82,20 @@ impl Entry {
     ) -> io::Result<Self> {
         Self { git, identity, ..self }.with_files(files)
     }
+}
+
+fn packed(files: &Snapshot) -> io::Result<Box<RawValue>> {
+    let bytes = postcard::to_allocvec(files).map_err(io::Error::other)?;
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
+    Ok(RawValue::from_string(format!("\"{}\"", digits.collect::<String>()))?)
+}
+
+fn unpacked(text: &str) -> Option<Snapshot> {
+    let digits = text.strip_prefix('"')?.strip_suffix('"')?.as_bytes();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    postcard::from_bytes(&bytes?).ok()
 }
 
 /// Tells this `.autocode/` from a later one at the same path.

@@ -19,7 +19,7 @@ pub(super) enum State {
     /// It is a tool.
     Ready(Arc<Tool>),
     /// It is none.
-    Broken(Broken),
+    Broken(Box<Broken>),
 }
 
 /// One module file.
@@ -152,7 +152,7 @@ impl Slot {
                 return true;
             }
             Ok(tool) => State::Ready(tool),
-            Err(broken) => State::Broken(broken),
+            Err(broken) => State::Broken(Box::new(broken)),
         };
         true
     }

@@ -62,9 +62,20 @@ impl<'a> Row<'a> {
 
 /// What is known of the tools in `dir`; nothing, when that cannot be read.
 pub(crate) fn load(cache: &Cache, dir: &Path) -> Vec<Known> {
-    let Some(bytes) = cache.index(dir) else { return Vec::new() };
-    let rows: Vec<Row<'_>> = postcard::from_bytes(&bytes).unwrap_or_default();
-    rows.into_iter().filter_map(Row::known).collect()
+    cache.index(dir).and_then(|bytes| read(&bytes)).unwrap_or_default()
+}
+
+/// The rows one by one, as they stand behind their number.
+fn read(bytes: &[u8]) -> Option<Vec<Known>> {
+    let (count, mut rest) = postcard::take_from_bytes::<usize>(bytes).ok()?;
+    // A row has more than one byte.
+    let mut all = Vec::with_capacity(count.min(bytes.len()));
+    for _ in 0..count {
+        let (row, after) = postcard::take_from_bytes::<Row<'_>>(rest).ok()?;
+        rest = after;
+        all.push(row.known()?);
+    }
+    Some(all)
 }
 
 /// Keeps what is known of the tools in `dir`.

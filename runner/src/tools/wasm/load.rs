@@ -35,7 +35,7 @@ pub(crate) struct Tool {
     /// What it says of itself.
     pub description: Description,
     code: Mutex<Option<Code>>,
-    checker: OnceLock<Result<Checker, String>>,
+    checker: OnceLock<Result<Box<Checker>, String>>,
 }
 
 impl Tool {
@@ -60,7 +60,8 @@ impl Tool {
 
     /// The arguments to run with, or why they do not fit.
     pub fn check(&self, arguments: &str) -> Result<String, String> {
-        let checker = self.checker.get_or_init(|| Checker::new(self.description.parameters.get()));
+        let parameters = self.description.parameters.get();
+        let checker = self.checker.get_or_init(|| Checker::new(parameters).map(Box::new));
         checker.as_ref().map_err(Clone::clone)?.check(arguments)
     }
 }

@@ -37,7 +37,7 @@ pub use shared::SharedEngine;
 
 pub(crate) use arguments::Checker;
 pub(crate) use call::{Call, Outcome, run};
-pub(crate) use describe::is_name;
+pub(crate) use describe::{Description, is_name};
 pub(crate) use index::Known;
 pub(crate) use load::{Pending, Tool};
 pub(crate) use read::MAX_MODULE;

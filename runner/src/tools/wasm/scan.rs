@@ -93,23 +93,43 @@ struct File {
     kind: Kind,
     stamp: Option<Stamp>,
     fresh: bool,
+    /// The directory named it when it was last listed.
+    listed: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 enum Kind {
-    Module(String),
-    Grants(String),
+    Module,
+    Grants,
 }
+
+const GRANTS: &str = ".grants.json";
 
 impl Kind {
     fn of(name: &CStr) -> Option<Self> {
         let name = name.to_str().ok()?;
-        if name.starts_with('.') {
-            return None;
+        match name {
+            _ if name.starts_with('.') => None,
+            _ if name.ends_with(GRANTS) => Some(Self::Grants),
+            _ if name.ends_with(".wasm") => Some(Self::Module),
+            _ => None,
         }
-        match name.strip_suffix(".grants.json") {
-            Some(stem) => Some(Self::Grants(stem.to_owned())),
-            None => name.ends_with(".wasm").then(|| Self::Module(name.to_owned())),
+    }
+
+    /// What is news when a file of this kind is there.
+    fn seen(self, name: &CStr, stamp: Stamp) -> Seen {
+        let name = name.to_string_lossy();
+        match self {
+            Self::Module => Seen::Module(name.into_owned(), stamp),
+            Self::Grants => Seen::Grants(name.strip_suffix(GRANTS).unwrap_or(&name).to_owned()),
+        }
+    }
+
+    /// What is news when it is gone.
+    fn gone(self, name: &CStr) -> Seen {
+        match self.seen(name, Stamp::Unreadable(0)) {
+            Seen::Module(name, _) => Seen::ModuleGone(name),
+            other => other,
         }
     }
 }
@@ -132,26 +152,26 @@ impl Scanner {
             }
             file.stamp = Some(stamp);
             file.fresh = stamp.is_fresh();
-            seen.push(match &file.kind {
-                Kind::Module(name) => Seen::Module(name.clone(), stamp),
-                Kind::Grants(stem) => Seen::Grants(stem.clone()),
-            });
+            seen.push(file.kind.seen(name, stamp));
         }
         seen
     }
 
-    /// Takes a module as seen with this stamp, as an earlier process saw it.
-    pub fn assume(&mut self, module: &str, stamp: Stamp) {
-        if let Ok(name) = CString::new(module) {
-            let kind = Kind::Module(module.to_owned());
-            self.files.insert(name, File { kind, stamp: Some(stamp), fresh: false });
-        }
+    /// Takes modules as seen with these stamps, as an earlier process saw them.
+    pub fn assume<'a>(&mut self, modules: impl Iterator<Item = (&'a str, Stamp)>) {
+        let file = |(name, stamp)| {
+            let kind = Kind::Module;
+            let file = File { kind, stamp: Some(stamp), fresh: false, listed: true };
+            Some((CString::new(name).ok()?, file))
+        };
+        self.files = modules.filter_map(file).collect();
     }
 
     /// Forgets everything; what it returns is gone.
     pub fn forget(&mut self) -> Vec<Seen> {
         self.dir = None;
-        std::mem::take(&mut self.files).into_values().map(|file| gone(file.kind)).collect()
+        let files = std::mem::take(&mut self.files);
+        files.into_iter().map(|(name, file)| file.kind.gone(&name)).collect()
     }
 
     /// Brings the names up to date, if the directory changed.
@@ -167,30 +187,23 @@ impl Scanner {
             let stamp = if now.is_fresh() { Stamp::Unreadable(0) } else { now };
             (dir, stamp)
         });
-        let mut found = BTreeMap::new();
+        self.files.values_mut().for_each(|file| file.listed = false);
         let entries = self.dir.as_ref().and_then(|(dir, _)| Dir::read_from(dir).ok());
         for entry in entries.into_iter().flatten().flatten() {
-            if let Some(kind) = Kind::of(entry.file_name()) {
-                found.insert(entry.file_name().to_owned(), kind);
+            let name = entry.file_name();
+            if let Some(file) = self.files.get_mut(name) {
+                file.listed = true;
+            } else if let Some(kind) = Kind::of(name) {
+                let file = File { kind, stamp: None, fresh: false, listed: true };
+                self.files.insert(name.to_owned(), file);
             }
         }
         self.files.retain(|name, file| {
-            let stays = found.remove(name).is_some();
-            if !stays {
-                seen.push(gone(file.kind.clone()));
+            if !file.listed {
+                seen.push(file.kind.gone(name));
             }
-            stays
+            file.listed
         });
-        self.files.extend(
-            found.into_iter().map(|(name, kind)| (name, File { kind, stamp: None, fresh: false })),
-        );
-    }
-}
-
-fn gone(kind: Kind) -> Seen {
-    match kind {
-        Kind::Module(name) => Seen::ModuleGone(name),
-        Kind::Grants(stem) => Seen::Grants(stem),
     }
 }
 
@@ -279,8 +292,7 @@ mod tests {
         settle(&dir.path().join("a.wasm"));
         let stamp = Stamp::of(stat(dir.path().join("a.wasm")));
         let mut scanner = Scanner::new(dir.path());
-        scanner.assume("a.wasm", stamp);
-        scanner.assume("b.wasm", stamp);
+        scanner.assume([("a.wasm", stamp), ("b.wasm", stamp)].into_iter());
         assert_eq!(modules(scanner.look()), ["-b.wasm"]);
     }
 }
