@@ -34,6 +34,12 @@ else
   for tool in "${rust[@]}"; do
     cp "${CARGO_TARGET_DIR:-target}/wasm32-wasip1/release/$tool.wasm" "$out/$tool.wasm"; built "$tool"
   done
+  # The same SDK makes components for WASI 0.2 without a detour.
+  libdir=$("${RUSTC:-rustc}" --print target-libdir --target wasm32-wasip2)
+  if compgen -G "$libdir/libcore*.rlib" >/dev/null; then
+    cargo build --quiet --release --locked --target wasm32-wasip2 --package add
+    cp "${CARGO_TARGET_DIR:-target}/wasm32-wasip2/release/add.wasm" "$out/add-wasip2.wasm"; built add-wasip2
+  else skipped add-wasip2 "rustup target add wasm32-wasip2"; fi
   if [ -n "$bundle" ]; then
     mkdir -p "$assets"
     for tool in "${bundled[@]}"; do
