@@ -89,8 +89,15 @@ impl Prefix {
 
     /// What may come first.
     pub(super) fn firsts(&self) -> impl Iterator<Item = usize> {
-        let first = self.next[0];
-        (0..MEMBERS).filter(move |&member| first.has(member))
+        let Bytes { ascii, beyond, end } = self.next[0];
+        let mut rest = ascii;
+        let bytes = std::iter::from_fn(move || {
+            let lowest = rest.trailing_zeros() as usize;
+            // Without the lowest one.
+            rest &= rest.checked_sub(1)?;
+            Some(lowest)
+        });
+        bytes.chain(beyond.then_some(BEYOND_ASCII)).chain(end.then_some(END))
     }
 
     /// Whether the expression may match there; the first byte is not looked at again.

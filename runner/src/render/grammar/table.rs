@@ -101,20 +101,21 @@ impl Table {
     }
 
     fn build(context: &'static Context, rules: Vec<&'static Rule>, prototype: usize) -> Self {
-        let mut by_first: Vec<Vec<u16>> = vec![Vec::new(); MEMBERS];
+        let mut by_first = vec![Vec::new(); MEMBERS];
         for (n, rule) in rules.iter().enumerate() {
             for byte in rule.regex.prefix.firsts() {
                 by_first[byte].push(n as u16);
             }
         }
-        let mut lists = vec![Box::default()];
-        let mut known = HashMap::from([(Vec::new(), 0)]);
+        // Most bytes share their list with others.
+        let mut lists: Vec<Box<[u16]>> = vec![Box::default()];
         let by_byte = std::array::from_fn(|byte| {
-            let list = std::mem::take(&mut by_first[byte]);
-            *known.entry(list).or_insert_with_key(|list| {
-                lists.push(list.as_slice().into());
-                (lists.len() - 1) as u16
-            })
+            let list = by_first[byte].as_slice();
+            let known = lists.iter().position(|known| **known == *list);
+            known.unwrap_or_else(|| {
+                lists.push(list.into());
+                lists.len() - 1
+            }) as u16
         });
         Self { context, rules, prototype, by_byte, lists }
     }
