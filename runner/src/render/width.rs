@@ -11,7 +11,17 @@ pub fn width(text: &str) -> usize {
     if is_narrow(text) {
         return text.len();
     }
+    if text.chars().all(is_plain) {
+        return text.chars().count();
+    }
     text.graphemes(true).map(cluster_width).sum()
+}
+
+/// Whether a character takes one cell and joins no other but by one that is not plain: letters, signs of mathematics,
+/// lines of tables.
+fn is_plain(c: char) -> bool {
+    matches!(c as u32, 0x20..=0x7e | 0xa1..=0xac | 0xae..=0x2ff | 0x370..=0x482 | 0x2070..=0x209f
+        | 0x2100..=0x214f | 0x2190..=0x22ff | 0x2500..=0x259f)
 }
 
 /// Cells of one grapheme cluster.
@@ -80,6 +90,18 @@ fn closes(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_characters_are_clusters_of_one_cell() {
+        let plain: String = ('\0'..=char::MAX).filter(|&c| is_plain(c)).collect();
+        for pair in [plain.clone(), plain.chars().rev().collect()] {
+            let clusters: Vec<&str> = pair.graphemes(true).collect();
+            assert_eq!(clusters.len(), pair.chars().count());
+            for cluster in clusters {
+                assert_eq!(cluster_width(cluster), 1, "{cluster}");
+            }
+        }
+    }
 
     #[test]
     fn clusters_are_measured_whole() {

@@ -29,8 +29,9 @@ const PEER: Goal<'static> = Goal::Ratio("Python autocode", 0.05);
 /// Shorter documents of people say little.
 const SHORTEST: usize = 10_000;
 
-/// Documents that both draw on a terminal are of about this length, in bytes: the Python autocode takes its time.
-const ON_TERMINAL: usize = 100_000;
+/// Documents that both draw on a terminal are of about this length, in bytes: the Python autocode takes its time, and
+/// what a language costs once is to count for little.
+const ON_TERMINAL: usize = 300_000;
 
 /// Writes a document of about so many bytes.
 type Document = fn(usize) -> String;
@@ -79,7 +80,7 @@ pub(crate) fn measure(subjects: &Subjects, effort: Effort, table: &mut Table) ->
 
 /// Both draw on a terminal, the open end with them.
 fn on_terminal(subjects: &Subjects, real: &[(String, String)], table: &mut Table) -> Result<()> {
-    let prose = prose(ON_TERMINAL * 10);
+    let prose = prose(ON_TERMINAL);
     let input = Input { bytes: prose.as_bytes(), piece: PIECE };
     let written = usage_on_terminal(&ours(subjects), input)?.written / prose.len() as f64;
     table.single(
