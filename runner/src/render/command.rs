@@ -26,7 +26,12 @@ const BACKLOG: usize = 1 << 20;
 /// When the file cannot be read or standard output is gone.
 pub fn run(file: Option<&Path>, formulas: bool, env: &Env) -> io::Result<()> {
     let input: Box<dyn Read + Send> = match file {
-        Some(path) if path != Path::new("-") => Box::new(File::open(path)?),
+        Some(path) if path != Path::new("-") => {
+            let named = |error: io::Error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            };
+            Box::new(File::open(path).map_err(named)?)
+        }
         _ => Box::new(io::stdin()),
     };
     let result = if formulas { draw_formulas(input) } else { draw(input, env) };

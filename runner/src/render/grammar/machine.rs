@@ -99,6 +99,7 @@ impl Machine {
                 }
                 &Step::Many { set, lo, hi, keeps_all } => {
                     many(set, lo, hi, text, at).map(|(least, most)| {
+                        self.steps += most - at;
                         if most > least && !keeps_all {
                             self.frames.push(Frame::Fewer { step: step + 1, least, at: most });
                         }

@@ -1,5 +1,7 @@
 //! The expressions of syntaxes: what they can begin with, and what they match at a place.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fancy_regex::Expr;
@@ -12,6 +14,8 @@ use super::program::Program;
 
 /// An expression in Oniguruma's syntax.
 pub(super) struct Regex {
+    /// No other has it.
+    id: usize,
     source: String,
     pub(super) prefix: Prefix,
     /// ASCII that has to be in the rest of the text.
@@ -78,13 +82,17 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Where matches are noted; one serves for many.
+/// Where matches in one line are noted, each further on than the last or at the same place.
 #[derive(Default)]
 pub(super) struct Matcher {
     machine: Machine,
     region: Region,
     /// Whether the last match was Oniguruma's.
     is_region: bool,
+    /// Where an expression of Oniguruma's matches next, if it does.
+    ahead: HashMap<usize, Option<usize>>,
+    #[cfg(test)]
+    pub(super) searches: usize,
 }
 
 impl Regex {
@@ -92,7 +100,9 @@ impl Regex {
         let expr = parse(&source);
         let prefix = expr.as_ref().map_or(Prefix::ANY, Prefix::of);
         let needs = expr.as_ref().map_or(0, needs);
-        Self { source, prefix, needs, wanted, engine: OnceLock::new(), expr: Mutex::new(expr) }
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { id, source, prefix, needs, wanted, engine: OnceLock::new(), expr: Mutex::new(expr) }
     }
 
     /// Whether it is worth trying at a place; the first byte is not looked at again.
@@ -148,15 +158,43 @@ impl Matcher {
                 self.is_region = false;
                 self.machine.match_at(program, text, at)
             }
-            Engine::Oniguruma(regex) => {
+            Engine::Oniguruma(onig) => {
                 self.is_region = true;
-                let none = SearchOptions::SEARCH_OPTION_NONE;
-                let (region, param) = (&mut self.region, MatchParam::default());
-                let length = regex.match_with_param(text, at, none, Some(region), param).ok()??;
-                Some(at + length)
+                self.search_at(regex.id, onig, text, at)
             }
             Engine::Broken => None,
         }
+    }
+
+    /// As syntect does it: sought once in the whole rest of the line, for Oniguruma sees sooner there that nothing comes.
+    fn search_at(
+        &mut self,
+        id: usize,
+        regex: &onig::Regex,
+        text: &str,
+        at: usize,
+    ) -> Option<usize> {
+        let none = SearchOptions::SEARCH_OPTION_NONE;
+        match self.ahead.get(&id) {
+            Some(None) => return None,
+            Some(&Some(start)) if start > at => return None,
+            Some(&Some(start)) if start == at => {
+                let (region, param) = (Some(&mut self.region), MatchParam::default());
+                let length = regex.match_with_param(text, at, none, region, param).ok()??;
+                return Some(at + length);
+            }
+            _ => {}
+        }
+        let (region, param) = (Some(&mut self.region), MatchParam::default());
+        let start = regex.search_with_param(text, at, text.len(), none, region, param);
+        let start = start.ok().flatten();
+        #[cfg(test)]
+        {
+            self.searches += 1;
+        }
+        self.ahead.insert(id, start);
+        start.filter(|&start| start == at)?;
+        Some(self.region.pos(0)?.1)
     }
 
     /// Where a group of the last match begins and ends.

@@ -190,3 +190,17 @@ fn an_expression_that_never_ends_costs_a_bounded_time() {
         assert_eq!(matcher.match_at(&regex, &text, at), None);
     }
 }
+
+/// An expression that looks for a colon far ahead, tried anew at every place, cost the square of a long line.
+#[test]
+fn what_oniguruma_is_asked_is_sought_once_a_line() {
+    let mut matcher = Matcher::default();
+    let text = "a".repeat(2000) + "b\n";
+    // Named groups are left to Oniguruma.
+    let regex = Regex::new("(?<x>b)".into(), !0);
+    let ends: Vec<usize> =
+        (0..=2000).filter_map(|at| matcher.match_at(&regex, &text, at)).collect();
+    assert_eq!(ends, [2001]);
+    assert_eq!(matcher.group(1), Some((2000, 2001)));
+    assert_eq!(matcher.searches, 1);
+}
